@@ -67,6 +67,10 @@ docs: cargo          ## write the reference pages of docs/ anew, and build the d
 	cargo doc --no-deps --package cozo
 	@echo "$$CARGO_TARGET_DIR/doc/cozo/index.html"
 
+.PHONY: picture
+picture: cargo       ## take the picture of the server's page for README.md anew
+	COZO_BLESS_PICTURE=1 cozo-lib-python/test.sh -k picture
+
 .PHONY: book
 book: cargo          ## build the user's book of docs/ as a web site
 	@tools/with-mdbook.sh mdbook build --dest-dir "$$CARGO_TARGET_DIR/book" docs

@@ -4,8 +4,11 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::thread;
+
 use serde_json::json;
-use support::server::{Reply, Server, read_all, start, start_with};
+use support::server::{Reply, Server, eventually, read_all, start, start_with};
 use support::{cozo, scratch};
 
 /// Runs a script with headers.
@@ -68,6 +71,25 @@ fn tokens_come_from_a_file_or_the_environment() {
 }
 
 #[test]
+fn tokens_that_may_only_read_see_neither_texts_nor_clients() {
+    let directory = scratch("server_running");
+    let token = directory.file("token", "master");
+    let server = Arc::new(start(&["--token-file", &token, "--token-table", "keys"]));
+    let (master, reader) = ([("x-cozo-auth", "master")], [("authorization", "Bearer reader")]);
+    query(&server, "?[token, mutable] <- [['reader', false]] :create keys {token => mutable}", &master).ok();
+    let endless = server.clone();
+    let secret = "n[x] := x = 0  n[x] := n[y], x = y + 1  ?[count(x), s] := n[x], s = 'secret'";
+    let waiting = thread::spawn(move || query(&endless, secret, &master));
+    let list = |headers| server.send("GET", "/running", headers, "").ok()["running"].clone();
+    eventually("it runs", || list(&master)[0]["script"] == json!(secret));
+    let seen = list(&reader);
+    let names: Vec<&String> = seen[0].as_object().expect("it is listed").keys().collect();
+    assert_eq!(names, ["id", "seconds"], "{seen}");
+    server.send("DELETE", &format!("/running/{}", seen[0]["id"]), &master, "").ok();
+    waiting.join().expect("it answers").failed(400, "eval::killed");
+}
+
+#[test]
 fn tokens_of_a_relation_may_only_read_unless_they_are_mutable() {
     let directory = scratch("server_table");
     let token = directory.file("token", "master");
@@ -110,6 +132,9 @@ fn tokens_of_a_relation_may_only_read_unless_they_are_mutable() {
     }
     query(&server, "::running", &reader).ok();
     query(&server, "?[a] <- [['::kill 0']]", &reader).ok();
+    server.send("DELETE", "/running/1", &reader, "").failed(403, "server::kill");
+    server.send("DELETE", "/running/1", &writer, "").failed(404, "server::no_script");
+    assert_eq!(server.send("GET", "/running", &[], "").status, 401);
 
     // A transaction of others that writes is no way round.
     let step = json!({"script": "?[k] <- [[4]] :put r {k}"}).to_string();

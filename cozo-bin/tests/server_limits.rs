@@ -49,6 +49,39 @@ fn scripts_are_killed_by_others() {
 }
 
 #[test]
+fn scripts_are_listed_with_their_texts_and_clients() {
+    let server = Arc::new(start(&[]));
+    assert_eq!(server.get("/running").ok(), json!({"ok": true, "running": []}));
+    let endless = server.clone();
+    let body = json!({"script": ENDLESS}).to_string();
+    let waiting = thread::spawn(move || endless.send("POST", "/text-query", &[("user-agent", "test/1")], body));
+    let list = || server.get("/running").ok()["running"].clone();
+    eventually("it runs", || running(&server) == 2);
+    let listed = list();
+    assert_eq!((&listed[0]["script"], &listed[0]["agent"]), (&json!(ENDLESS), &json!("test/1")), "{listed}");
+    assert!(listed[0]["client"].as_str().is_some_and(|client| client.starts_with("127.0.0.1:")), "{listed}");
+    assert!(listed[0]["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0) && listed[1].is_null(), "{listed}");
+    let path = format!("/running/{}", listed[0]["id"]);
+    server.send("DELETE", &path, &[], "").ok();
+    waiting.join().expect("it answers").failed(400, "eval::killed");
+    assert_eq!(list(), json!([]));
+    server.send("DELETE", &path, &[], "").failed(404, "server::no_script");
+}
+
+#[test]
+fn a_stopped_script_of_a_transaction_leaves_it_open() {
+    let server = Arc::new(start(&[]));
+    let path = format!("/transact/{}", server.post("/transact", &Value::Null).ok()["id"]);
+    let (endless, of_endless) = (server.clone(), path.clone());
+    let waiting = thread::spawn(move || endless.post(&of_endless, &json!({"script": ENDLESS})));
+    let list = || server.get("/running").ok()["running"].clone();
+    eventually("it is listed", || list()[0]["script"] == json!(ENDLESS));
+    server.send("DELETE", &format!("/running/{}", list()[0]["id"]), &[], "").ok();
+    waiting.join().expect("it answers").failed(400, "eval::killed");
+    assert_eq!(server.post(&path, &json!({"script": "?[a] <- [[1]]"})).ok()["rows"], json!([[1]]), "it goes on");
+}
+
+#[test]
 fn scripts_end_when_their_client_goes_away() {
     let server = start(&[]);
     let body = json!({"script": ENDLESS}).to_string();

@@ -15,6 +15,7 @@ use rand::distr::Alphanumeric;
 use subtle::ConstantTimeEq;
 
 use super::error::{Failure, ServerError};
+use super::running::{Peer, Sender};
 use super::scripts;
 use super::state::App;
 use crate::error::CliError;
@@ -149,6 +150,7 @@ pub fn check_table(db: &DbInstance, table: &str) -> miette::Result<()> {
 #[derive(Clone)]
 pub struct Client {
     access: Access,
+    sender: Sender,
     /// References are counted with the connection: all threads count those to the server.
     app: Arc<App>,
 }
@@ -159,15 +161,21 @@ impl FromRequestParts<App> for Client {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ServerError> {
         // A route that forgot to ask for tokens is closed.
         let access = parts.extensions.get::<Access>().copied().ok_or(ServerError::Unauthorized)?;
-        Ok(Client { access, app: Arc::new(app.clone()) })
+        let sender = Sender::new(parts.extensions.get::<Peer>().copied(), &parts.headers);
+        Ok(Client { access, sender, app: Arc::new(app.clone()) })
     }
 }
 
 impl Client {
-    /// Whoever sent a request with these headers, if they alone say that it may do everything.
-    pub fn known(app: &Arc<App>, headers: &HeaderMap, uri: &Uri) -> Option<Self> {
+    /// Whoever sent a request with these headers from there, if they alone say that it may do everything.
+    pub fn known(app: &Arc<App>, peer: Option<Peer>, headers: &HeaderMap, uri: &Uri) -> Option<Self> {
         let is_allowed = matches!(app.tokens.judge(headers, uri), Verdict::Allowed);
-        is_allowed.then(|| Client { access: Access::Full, app: app.clone() })
+        is_allowed.then(|| Client { access: Access::Full, sender: Sender::new(peer, headers), app: app.clone() })
+    }
+
+    /// Whose the request is.
+    pub fn sender(&self) -> &Sender {
+        &self.sender
     }
 
     /// Whether the client may write.

@@ -23,6 +23,7 @@ use tokio_rustls::TlsAcceptor;
 use super::activity::{Activity, Watched};
 use super::direct::Direct;
 use super::half_closed::HalfClosed;
+use super::running::Peer;
 
 /// How connections are served.
 #[derive(Clone)]
@@ -125,6 +126,7 @@ async fn serve_all(mut queue: UnboundedReceiver<Connection>, service: Direct, pr
 
 async fn serve(connection: Connection, service: Direct, protocol: Protocol, end: Watcher) {
     let Connection { stream, counted: _counted } = connection;
+    let service = service.for_peer(stream.peer_addr().ok().map(Peer));
     let Protocol { tls, client_timeout, .. } = protocol;
     let Ok(stream) = set_up(stream, client_timeout) else { return };
     match tls {

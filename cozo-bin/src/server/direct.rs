@@ -25,6 +25,7 @@ use super::observe::Observed;
 use super::query;
 use super::request::{Payload, SHORT_BYTES};
 use super::routes::{self, MIN_COMPRESSED_BYTES, TEXT_QUERY};
+use super::running::Peer;
 use super::state::App;
 
 /// Answers all requests of a thread, directly or by their routes. What it holds is counted with the thread.
@@ -32,17 +33,24 @@ use super::state::App;
 pub struct Direct {
     app: Arc<App>,
     routes: Arc<Router>,
+    /// Whom a connection serves.
+    peer: Option<Peer>,
 }
 
 impl Direct {
     /// The whole server.
     pub fn new(app: App) -> Self {
-        Direct { routes: Arc::new(routes::router(app.clone())), app: Arc::new(app) }
+        Direct { routes: Arc::new(routes::router(app.clone())), app: Arc::new(app), peer: None }
     }
 
     /// The server for another thread.
     pub fn for_thread(&self) -> Self {
-        Direct { routes: Arc::new(Router::clone(&self.routes)), app: Arc::new(App::clone(&self.app)) }
+        Direct { routes: Arc::new(Router::clone(&self.routes)), app: Arc::new(App::clone(&self.app)), peer: None }
+    }
+
+    /// The server for a connection from there, if that is known.
+    pub fn for_peer(&self, peer: Option<Peer>) -> Self {
+        Direct { peer, ..self.clone() }
     }
 
     /// Whether a request is a short script, from somebody who needs no more than a look at the headers.
@@ -55,7 +63,7 @@ impl Direct {
         let is_short = length <= SHORT_BYTES.min(self.app.max_body_bytes);
         let is_plain = !headers.contains_key(header::CONTENT_ENCODING) && !headers.contains_key(header::ORIGIN);
         let passes = is_short && is_plain && self.app.guard.check(headers, request.uri()).is_ok();
-        if passes { Client::known(&self.app, headers, request.uri()) } else { None }
+        if passes { Client::known(&self.app, self.peer, headers, request.uri()) } else { None }
     }
 }
 
@@ -67,10 +75,15 @@ where
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
-    fn call(&self, request: Request<B>) -> Self::Future {
+    fn call(&self, mut request: Request<B>) -> Self::Future {
         match self.client(&request) {
             Some(client) => Box::pin(async { Ok(answer(client, request).await) }),
-            None => Box::pin(Router::clone(&self.routes).call(request)),
+            None => {
+                if let Some(peer) = self.peer {
+                    request.extensions_mut().insert(peer);
+                }
+                Box::pin(Router::clone(&self.routes).call(request))
+            }
         }
     }
 }

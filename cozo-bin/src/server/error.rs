@@ -123,6 +123,10 @@ pub enum ServerError {
         help("it has ended, or was idle for longer than --transaction-timeout and was aborted")
     )]
     NoTransaction(u64),
+    /// No such script.
+    #[error("no script {0} runs")]
+    #[diagnostic(code(server::no_script), help("it has ended; GET /running lists those that run"))]
+    NoScript(u64),
     /// No such request of a custom rule.
     #[error("no request {0} waits for an answer")]
     #[diagnostic(code(server::no_rule_request), help("it was answered, or its query has ended"))]
@@ -161,9 +165,10 @@ impl ServerError {
     /// The status of the response.
     fn status(&self) -> StatusCode {
         match self {
-            ServerError::NoRoute { .. } | ServerError::NoTransaction(_) | ServerError::NoRuleRequest(_) => {
-                StatusCode::NOT_FOUND
-            }
+            ServerError::NoRoute { .. }
+            | ServerError::NoTransaction(_)
+            | ServerError::NoScript(_)
+            | ServerError::NoRuleRequest(_) => StatusCode::NOT_FOUND,
             ServerError::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ServerError::Unauthorized => StatusCode::UNAUTHORIZED,
             ServerError::ReadOnly

@@ -2,7 +2,7 @@
 //!
 //! A connection is accepted by [`listen`] (TLS) and served by a thread of [`connections`]. Its requests come to [`routes`], whose layers give it an id and a line of the log
 //! ([`observe`]), refuse pages of other sites ([`guard`]) and whoever has no token ([`auth`]). Each route is a function in the file of
-//! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`page`], [`about`]. What takes time runs on the threads
+//! its kind: [`query`], [`transfer`], [`changes`], [`rules`], [`transactions`], [`running`], [`page`], [`about`]. What takes time runs on the threads
 //! of [`work`], which stops a script when its client goes away. Rows become text in [`json_body`], as the client takes them.
 //!
 //! Short scripts, which are most requests, pass by the layers and do the same in fewer steps ([`direct`]).
@@ -33,6 +33,7 @@ mod query;
 mod request;
 mod routes;
 mod rules;
+mod running;
 mod scripts;
 mod state;
 mod transactions;
@@ -143,6 +144,7 @@ fn open_and_serve(arguments: &ServerArguments) -> miette::Result<End> {
         transactions: Transactions::new(limits.transaction_timeout, metrics.transactions.clone()),
         habits: Habits::default(),
         rule_requests: Default::default(),
+        running: Default::default(),
         metrics,
         ending,
         db: db.clone(),

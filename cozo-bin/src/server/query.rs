@@ -9,6 +9,7 @@ use super::auth::Client;
 use super::error::Failure;
 use super::json_body::JsonText;
 use super::request::{Decoded, Payload};
+use super::running::Listed;
 use super::scripts;
 use crate::decode::ScriptRequest;
 
@@ -57,10 +58,15 @@ pub async fn text_query(client: Client, payload: Payload) -> Result<Response, Fa
         }
     }
     let (app, interrupt) = (client.app().clone(), Interrupt::default());
+    let listed = Listed::new(&client, &interrupt);
+    if let Some(request) = &short {
+        listed.show(&request.script);
+    }
     let work = {
         let interrupt = interrupt.clone();
         move || {
             let Decoded { value, held: _held } = payload.script(short, &interrupt)?;
+            listed.show(&value.script);
             run(value, &client, &interrupt)
         }
     };

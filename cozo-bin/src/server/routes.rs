@@ -11,7 +11,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::error::{ServerError, describe_refusal};
 use super::state::App;
-use super::{about, auth, changes, guard, observe, page, query, rules, transactions, transfer};
+use super::{about, auth, changes, guard, observe, page, query, rules, running, transactions, transfer};
 
 /// Where scripts are sent.
 pub const TEXT_QUERY: &str = "/text-query";
@@ -46,6 +46,8 @@ fn protected() -> Vec<(&'static str, MethodRouter<App>)> {
         ("/metrics", get(about::metrics)),
         ("/rule-result/{id}", post(rules::answer).merge(delete(rules::cancel))),
         ("/rules/{name}", get(rules::rules)),
+        ("/running", get(running::list)),
+        ("/running/{id}", delete(running::stop)),
         (TEXT_QUERY, post(query::text_query)),
         ("/transact", post(transactions::begin)),
         ("/transact/{id}", post(transactions::run).merge(put(transactions::end))),

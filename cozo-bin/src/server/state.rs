@@ -13,6 +13,7 @@ use super::habits::Habits;
 use super::memory::RequestMemory;
 use super::observe::Metrics;
 use super::rules::RuleRequests;
+use super::running::Running;
 use super::transactions::Transactions;
 use super::work::Workers;
 
@@ -43,6 +44,8 @@ pub struct Server {
     pub transactions: Transactions,
     /// The requests of custom rules that wait for answers.
     pub rule_requests: RuleRequests,
+    /// The scripts that requests run.
+    pub running: Running,
     /// What is measured.
     pub metrics: Metrics,
     /// Turns true when the server is to end.

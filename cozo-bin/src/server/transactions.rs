@@ -16,6 +16,7 @@ use super::auth::Client;
 use super::error::{Failure, ServerError};
 use super::json_body::JsonText;
 use super::request::{Decoded, Number, Payload};
+use super::running::Listed;
 use crate::decode::ScriptRequest;
 
 /// Each transaction has a thread.
@@ -145,10 +146,12 @@ pub async fn run(client: Client, Number(number): Number, payload: Payload) -> Re
     let turn = open.turn.clone().lock_owned().await;
     let interrupt = open.transaction.interrupt();
     let switch = interrupt.clone();
+    let listed = Listed::new(&client, &interrupt);
     let work = move || {
         let _turn = turn;
         let Decoded { value, held: _held } = payload.script(None, &switch)?;
         let ScriptRequest { script, params, .. } = value;
+        listed.show(&script);
         client.may_run(&script)?;
         let run = open.transaction.run_script(&script, params);
         *open.last_used.lock() = Instant::now();

@@ -33,19 +33,35 @@ async function send(path, options) {
   return send(path, options);
 }
 
-/** The result of a script: `{headers, rows, next, took}`. `parameters` is the text of a JSON object. */
+/**
+ * The result of a script: `{headers, rows, next, took}`, and perhaps `warnings`, a list of texts. `parameters` is the text of a JSON
+ * object.
+ */
 export async function query(script, { parameters = '{}', signal } = {}) {
   const body = `{"script":${JSON.stringify(script)},"params":${parameters}}`;
-  const response = await send('text-query', { method: 'POST', body, signal });
+  return answer(await send('text-query', { method: 'POST', body, signal }));
+}
+
+/** The scripts that run: `{id, seconds}`, and `script`, `client` and `agent` for those who may know. */
+export const listRunning = async () => (await answer(await send('running', {}))).running;
+
+/** Stops a script. */
+export const stopRunning = async id => answer(await send(`running/${id}`, { method: 'DELETE' }));
+
+/** Adds rows to a relation: all of them or, if it fails, none. `body` is JSON as the server's `/import` takes it. */
+export const importRelation = async body => answer(await send('import', { method: 'PUT', body }));
+
+/** The JSON of a response that says that all is well. */
+async function answer(response) {
   const text = await response.text();
-  let answer;
+  let found;
   try {
-    answer = parse(text);
+    found = parse(text);
   } catch (error) {
     throw new Refusal(response.ok ? { message: `the answer cannot be read: ${error.message}` } : {}, response.status);
   }
-  if (!response.ok || answer.ok !== true) throw new Refusal(answer, response.status);
-  return answer;
+  if (!response.ok || found.ok !== true) throw new Refusal(found, response.status);
+  return found;
 }
 
 /** The words of the language with what they mean. */

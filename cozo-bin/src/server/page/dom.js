@@ -20,7 +20,7 @@ function filled(made, properties, children) {
     else if (value === true) made.setAttribute(key, '');
     else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
   }
-  made.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
   return made;
 }
 
@@ -29,6 +29,11 @@ export const at = id => document.getElementById(id);
 
 /** A button with a text. */
 export const button = (text, click, properties = {}) => element('button', { type: 'button', click, ...properties }, text);
+
+/** Says something to those who do not see the page; the others see it anyway. */
+export function say(text) {
+  at('said').textContent = text;
+}
 
 /** Says something to those who do not see the page, and shows it for a moment to those who do. */
 export function announce(text) {

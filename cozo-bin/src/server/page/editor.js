@@ -1,5 +1,6 @@
 // The editor: a text area whose text is transparent, over a layer with the same text in colors.
 
+import { toggled } from './comment.js';
 import { element } from './dom.js';
 import { tokens } from './lexer.js';
 import { lineAndColumn } from './spans.js';
@@ -43,6 +44,26 @@ export class Editor {
     this.input.setSelectionRange(cursor, cursor);
   }
 
+  /** The range of the selection: `[start, end]`. */
+  get selection() {
+    return [this.input.selectionStart, this.input.selectionEnd];
+  }
+
+  /** Makes the selected lines comments, or lines of code again; they stay selected. */
+  toggleComment() {
+    const [start, end] = this.selection;
+    const { from, to, text } = toggled(this.text, start, end);
+    this.replace(from, to, text);
+    if (start !== end) this.input.setSelectionRange(from, from + text.length);
+    else this.input.setSelectionRange(...Array(2).fill(Math.max(from, start + text.length - (to - from))));
+  }
+
+  /** Shows beside the lines which of them are run alone: `{first, last}`, or nothing. */
+  showPart(part) {
+    this.part = part;
+    [...this.gutter.children].forEach((line, i) => line.classList.toggle('part', Boolean(part) && i + 1 >= part.first && i + 1 <= part.last));
+  }
+
   /** Replaces all of the text. */
   load(text) {
     if (text !== this.text) this.replace(0, this.text.length, text);
@@ -64,7 +85,12 @@ export class Editor {
   }
 
   key(event) {
-    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing) return;
+    if (event.key === '/' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.toggleComment();
+      return;
+    }
+    if (event.key !== 'Enter' || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing) return;
     // A new line begins as far in as this one, and further in after an opening bracket.
     const line = this.text.slice(0, this.cursor).split('\n').at(-1);
     const margin = /^[ \t]*/.exec(line)[0] + (/[([{]\s*$|:=\s*$/.test(line) ? '    ' : '');
@@ -108,6 +134,7 @@ export class Editor {
     this.gutter.replaceChildren(...Array.from({ length: lines }, (_, i) => (
       element('div', { class: wrong.has(i + 1) ? 'wrong' : null }, String(i + 1))
     )));
+    this.showPart(this.part);
   }
 
   /** The nodes of the layer: tokens, cut where marks begin and end, and the notes of marks at the ends of their lines. */

@@ -25,8 +25,11 @@ export const tabbed = ({ headers, rows }) => (
 );
 
 /** Has the browser save a text. */
-export function save(name, type, contents) {
-  const address = URL.createObjectURL(new Blob([contents], { type }));
+export const save = (name, type, contents) => saveBlob(name, new Blob([contents], { type }));
+
+/** Has the browser save anything. */
+export function saveBlob(name, blob) {
+  const address = URL.createObjectURL(blob);
   const link = element('a', { href: address, download: name });
   document.body.append(link);
   link.click();

@@ -1,258 +1,354 @@
-// A result as a graph: two columns are the ends of edges, a third one what stands at them.
+// A result as a graph: two columns are the ends of edges, another one may be what stands at them.
 
-import { drawn, element } from './dom.js';
-import { Forces } from './forces.js';
-import { counted, kind, text } from './values.js';
+import { Camera } from './camera.js';
+import { button, element, say } from './dom.js';
+import { saveBlob, save } from './export.js';
+import { Gestures } from './gestures.js';
+import { colorings, legend, paint } from './graph_colors.js';
+import { GraphData } from './graph_data.js';
+import { graphKey } from './graph_keys.js';
+import { Painter, radius } from './graph_paint.js';
+import { NodePanel } from './graph_node.js';
+import { Layout } from './layout.js';
+import { SvgPen } from './svg_pen.js';
+import { counted } from './values.js';
 
-const MOST_NODES = 400;
-const MOST_EDGES = 1200;
-const MOST_LABELS = 150;
-const MOST_TEXT = 24;
-const RADIUS = 4;
-/** When all of a large graph is looked at, its nodes become smaller than they are. */
-const MOST_SCALE = 2.5;
+/** How long the layout may keep the page from answering, in milliseconds: before the first drawing, and between two. */
+const FIRST_MS = 120;
+const FRAME_MS = 9;
+const MAX_FRAME_MS = 30;
+/** While more edges move, they have no arrows and no labels. */
+const MAX_MOVING_DETAILS = 3000;
+const REST_MS = 160;
+/** Pictures are saved in twice the size at least, to be sharp in print. */
+const SAVED_SCALE = 2;
+const REACH = 5;
+/** In narrower pictures the panel lies over the lower part. */
+const NARROW = 560;
+const HELP = 'Enter chooses the node in the middle or looks at its values, arrow keys go from node to node or move the picture, '
+  + 'plus and minus zoom, 0 shows all, e expands the chosen node, p pins it or lets it go, Escape lets go of the choice.';
 
-/** The nodes and edges of rows, as many as can be drawn; `left` counts the rows that are left out. */
-export function graphOf(rows, from, to, label) {
-  const [places, edges, nodes] = [new Map(), new Map(), []];
-  let left = 0;
-  const known = value => places.get(`${kind(value)} ${text(value)}`);
-  const place = value => {
-    const key = `${kind(value)} ${text(value)}`;
-    if (!places.has(key)) places.set(key, nodes.push({ name: text(value), degree: 0 }) - 1);
-    return places.get(key);
-  };
-  for (const row of rows) {
-    const ends = new Set([row[from], row[to]].filter(value => known(value) === undefined).map(text));
-    if (nodes.length + ends.size > MOST_NODES || edges.size >= MOST_EDGES) {
-      left += 1;
-      continue;
-    }
-    const [a, b] = [place(row[from]), place(row[to])];
-    const edge = edges.get(`${a} ${b}`);
-    const name = label < 0 ? '' : text(row[label]);
-    if (edge) edge.name = edge.name === name ? name : `${edge.name}, ${name}`;
-    else {
-      edges.set(`${a} ${b}`, { from: a, to: b, name });
-      nodes[a].degree += 1;
-      nodes[b].degree += 1;
-    }
-  }
-  for (const edge of edges.values()) edge.bent = edges.has(`${edge.to} ${edge.from}`) && edge.from !== edge.to;
-  return { nodes, edges: [...edges.values()], left };
-}
-
-const cut = name => (name.length > MOST_TEXT ? `${name.slice(0, MOST_TEXT)}…` : name);
-
-/** The view of a result with at least two columns. */
+/** The view of a result with at least two columns. `source` knows the relations: `names` and `schema(name)`. */
 export class Graph {
-  constructor({ headers, rows }) {
-    this.rows = rows;
-    this.scale = 1;
-    const columns = optional => [
-      ...(optional ? [element('option', { value: -1 }, 'none')] : []),
-      ...headers.map((header, i) => element('option', { value: i }, header)),
-    ];
-    const choice = (name, value, optional) => {
-      const select = element('select', { change: () => this.load() }, columns(optional));
-      select.value = value;
-      return [select, element('label', {}, `${name} `, select)];
-    };
-    const [from, to, label] = [choice('From', 0), choice('To', 1), choice('Label', headers.length > 2 ? 2 : -1, true)];
-    this.choices = [from, to, label].map(([select]) => select);
-    this.note = element('span', { class: 'note' });
-    this.drawing = drawn('svg', {
-      class: 'graph', role: 'img', tabindex: 0,
-      wheel: event => this.wheel(event), pointerdown: event => this.grab(event), keydown: event => this.key(event),
+  constructor({ headers, rows }, source) {
+    Object.assign(this, { headers, rows, camera: new Camera(), chosen: null, hovered: null, found: [], moved: false });
+    this.makeChoices();
+    this.note = element('span', { class: 'note graph-size' });
+    this.legend = element('div', { class: 'graph-legend', role: 'group', 'aria-label': 'Colors' });
+    this.probe = element('span', { hidden: true });
+    const help = element('p', { class: 'off-screen', id: `graph-help-${Graph.count = (Graph.count ?? 0) + 1}` }, HELP);
+    this.canvas = element('canvas', {
+      class: 'graph', role: 'application', 'aria-roledescription': 'graph', tabindex: 0, 'aria-describedby': help.id,
+      keydown: event => graphKey(this, event),
     });
-    this.view = element('div', { class: 'graph-view' }, element(
-      'div', { class: 'view-bar' }, [from, to, label].map(([, shown]) => shown),
-      element('button', { type: 'button', click: () => this.fit() }, 'Fit'), this.note,
-    ), this.drawing);
+    this.panel = new NodePanel(this, source);
+    this.stage = element('div', { class: 'graph-stage' }, this.canvas, this.legend, this.panel.view, this.probe);
+    this.view = element('div', { class: 'graph-view' }, this.bar(), this.stage, help);
+    new Gestures(this.canvas, this.gestures());
+    new ResizeObserver(() => this.resize()).observe(this.stage);
+    const repaint = () => this.draw();
+    new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+  }
+
+  makeChoices() {
+    const options = this.headers.map((header, i) => element('option', { value: i }, header));
+    const choice = (label, value, entries, change) => {
+      const select = element('select', { change }, entries);
+      select.value = value;
+      return { select, label: element('label', {}, `${label} `, select) };
+    };
+    const copies = () => options.map(option => option.cloneNode(true));
+    const load = () => this.load();
+    const labels = [element('option', { value: -1 }, 'none'), ...copies()];
+    const groups = colorings(this.headers).map(({ label, options: listed }) => (
+      element('optgroup', { label }, listed.map(({ value, text }) => element('option', { value }, text)))
+    ));
+    this.choices = {
+      from: choice('From', 0, copies(), load),
+      to: choice('To', 1, copies(), load),
+      label: choice('Label', this.headers.length > 2 ? 2 : -1, labels, load),
+      color: choice('Color', 'component', groups, () => this.recolor()),
+    };
+  }
+
+  bar() {
+    this.search = element('input', {
+      type: 'search', placeholder: 'Find a node', 'aria-label': 'Find a node', input: () => this.find(), keydown: event => {
+        if (event.key === 'Enter') this.next(event.shiftKey ? -1 : 1);
+      },
+    });
+    this.unpin = button('Unpin all', () => this.unpinAll(), { title: 'Let go of the nodes that were dragged', hidden: true });
+    this.foundNote = element('span', { class: 'note', role: 'status' });
+    return element('div', { class: 'view-bar' },
+      Object.values(this.choices).map(({ label }) => label), this.search, this.foundNote,
+      button('Fit', () => this.fit(), { title: 'Show all of the graph: 0' }),
+      this.unpin,
+      button('PNG', () => this.savePng(), { title: 'Save the picture as PNG' }),
+      button('SVG', () => this.saveSvg(), { title: 'Save the picture as SVG' }),
+      this.note);
+  }
+
+  gestures() {
+    return {
+      pick: place => this.pick(place),
+      hovered: node => this.hover(node),
+      clicked: node => this.choose(node),
+      doubleClicked: node => node && this.pin(node, !node.pinned),
+      grabbed: (node, place) => this.drag(node, place),
+      released: () => this.run(),
+      pan: (right, down) => this.look(() => this.camera.pan(right, down)),
+      zoom: (factor, place) => this.look(() => this.camera.zoom(factor, place)),
+    };
   }
 
   /** Is called when the view is seen. */
   show() {
-    if (!this.forces) this.load();
+    this.resize();
+    if (!this.data) this.load();
   }
 
+  /** Makes the graph of the rows as the choices are. */
   load() {
-    const [from, to, label] = this.choices.map(select => Number(select.value));
-    const { nodes, edges, left } = graphOf(this.rows, from, to, label);
-    this.forces = new Forces(nodes, edges, this.drawing.clientWidth / (this.drawing.clientHeight || 1));
+    const [from, to, label] = ['from', 'to', 'label'].map(name => Number(this.choices[name].select.value));
+    this.data = new GraphData({ from, to, label });
+    Object.assign(this, { chosen: null, hovered: null, moved: false });
+    this.grow(this.rows);
+    this.panel.close();
+    this.unpin.hidden = true;
+    this.layout.advance(FIRST_MS);
+    this.layout.level();
+    this.fit();
+    this.run();
+  }
+
+  /** Adds rows to the graph; returns how many nodes and edges are new. */
+  grow(rows) {
+    const { nodes, edges } = this.data;
+    const [oldNodes, oldEdges] = [nodes.length, edges.length];
+    this.data.add(rows);
+    const { width, height } = this.camera;
+    this.layout = new Layout(this.data, width / height);
+    this.byDegree = [...nodes].sort((a, b) => b.degree - a.degree || a.index - b.index);
     const what = `${counted(nodes.length, 'node')}, ${counted(edges.length, 'edge')}`;
-    this.note.textContent = left ? `${what}; ${counted(left, 'row')} more than can be drawn` : what;
-    this.drawing.setAttribute('aria-label', `A graph of ${what}`);
-    this.make(nodes, edges);
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      while (!this.forces.isCold) this.forces.step();
-      this.forces.level();
-      this.fit();
-      this.drawing.dataset.settled = 'true';
-    } else {
-      // What is seen first is roughly in order.
-      for (let i = 0; i < 120; i += 1) this.forces.step();
-      this.forces.level();
-      this.moved = false;
-      this.run();
-    }
+    this.note.textContent = this.data.left ? `${what}; ${counted(this.data.left, 'row')} more than can be drawn` : what;
+    this.canvas.setAttribute('aria-label', `A graph of ${what}`);
+    this.recolor();
+    this.find();
+    return { nodes: nodes.length - oldNodes, edges: edges.length - oldEdges };
   }
 
-  make(nodes, edges) {
-    // Each drawing has its own: one of a hidden drawing would not be seen.
-    const id = `arrow-${Graph.count = (Graph.count ?? 0) + 1}`;
-    const arrow = drawn('marker', {
-      id, viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse',
-    }, drawn('path', { d: 'M0 0.5 8 4 0 7.5z', class: 'arrow-head' }));
-    this.paths = edges.map(() => drawn('path', { class: 'edge', 'marker-end': `url(#${id})` }));
-    this.labels = edges.length <= MOST_LABELS ? edges.map(({ name }) => drawn('text', { class: 'edge-label' }, cut(name))) : [];
-    const most = Math.max(1, ...nodes.map(node => node.degree));
-    this.points = nodes.map((node, i) => {
-      node.radius = RADIUS + 5 * Math.sqrt(node.degree / most);
-      const label = drawn('text', { y: -node.radius - 4, class: 'node-label' }, cut(node.name));
-      return drawn('g', {
-        class: 'node', dataset: { node: i }, pointerenter: () => this.light(i), pointerleave: () => this.light(-1),
-      }, drawn('title', {}, node.name), drawn('circle', { r: node.radius }), label);
-    });
-    this.drawing.classList.toggle('crowded', nodes.length > MOST_LABELS);
-    this.drawing.replaceChildren(drawn('defs', {}, arrow), ...this.paths, ...this.labels, ...this.points);
+  recolor() {
+    this.colors = paint(this.data, this.choices.color.select.value, this.headers);
+    const shown = legend(this.colors);
+    this.legend.hidden = !shown.length;
+    this.legend.replaceChildren(...shown);
+    this.draw();
   }
 
+  /** Lets the layout go on until it is cold, a slice in each frame. */
   run() {
-    const forces = this.forces;
+    const { layout } = this;
+    delete this.canvas.dataset.settled;
+    if (this.isRunning === layout) return;
+    this.isRunning = layout;
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const frame = () => {
       // The view may be gone, or show another graph.
-      if (!this.drawing.isConnected || forces !== this.forces) return;
-      for (let i = 0; i < 3 && !forces.isCold; i += 1) forces.step();
-      if (this.moved) this.place();
-      else this.fit();
-      if (!forces.isCold) requestAnimationFrame(frame);
-      else this.drawing.dataset.settled = 'true';
+      if (!this.canvas.isConnected || layout !== this.layout) return;
+      // The layout gets as much time as the drawing takes, or it would take long where drawing is slow.
+      layout.advance(Math.min(Math.max(FRAME_MS, this.painted ?? 0), MAX_FRAME_MS));
+      if (!isCalm || layout.isCold) {
+        if (this.moved) this.drawMoving();
+        else this.fit(false);
+      }
+      if (!layout.isCold) requestAnimationFrame(frame);
+      else this.settle();
     };
     requestAnimationFrame(frame);
   }
 
-  /** Moves what is drawn to where the nodes are. */
-  place() {
-    const { nodes, edges } = this.forces;
-    // Nodes and labels have the same size at any distance.
-    const { scale } = this;
-    nodes.forEach(({ x, y }, i) => {
-      this.points[i].setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale.toFixed(3)})`);
+  settle() {
+    this.isRunning = null;
+    this.canvas.dataset.settled = 'true';
+    this.draw();
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.stage;
+    if (!clientWidth || !clientHeight) return;
+    const scale = window.devicePixelRatio || 1;
+    this.camera.resize(clientWidth, clientHeight);
+    [this.canvas.width, this.canvas.height] = [Math.round(clientWidth * scale), Math.round(clientHeight * scale)];
+    if (this.data && !this.moved) this.camera.fit(this.data.nodes);
+    this.paint();
+  }
+
+  /** Draws with the next frame. */
+  draw(details = true) {
+    this.details = details;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.paint();
     });
-    edges.forEach((edge, i) => {
-      const { path, middle } = line(nodes[edge.from], nodes[edge.to], edge, scale);
-      this.paths[i].setAttribute('d', path);
-      this.labels[i]?.setAttribute('x', middle.x.toFixed(1));
-      this.labels[i]?.setAttribute('y', middle.y.toFixed(1));
-    });
   }
 
-  /** Shows all of the graph. */
-  fit() {
-    const { nodes } = this.forces;
-    const [xs, ys] = [nodes.map(node => node.x), nodes.map(node => node.y)];
-    const [left, top] = [Math.min(0, ...xs) - 60, Math.min(0, ...ys) - 50];
-    const [width, height] = [Math.max(0, ...xs) + 60 - left, Math.max(0, ...ys) + 40 - top];
-    const { clientWidth, clientHeight } = this.drawing;
-    // Small graphs are not blown up.
-    const scale = Math.max(width / (clientWidth || 1), height / (clientHeight || 1), 0.6);
-    const [w, h] = [clientWidth * scale, clientHeight * scale];
-    this.look(left - (w - width) / 2, top - (h - height) / 2, w, h);
+  /** Draws what is moving; when it rests, with all details. */
+  drawMoving() {
+    const isLarge = this.data.edges.length > MAX_MOVING_DETAILS;
+    this.draw(!isLarge);
+    clearTimeout(this.rest);
+    if (isLarge) this.rest = setTimeout(() => this.draw(), REST_MS);
   }
 
-  look(x, y, width, height) {
-    this.box = { x, y, width, height };
-    this.scale = Math.min(width / (this.drawing.clientWidth || 1), MOST_SCALE);
-    this.drawing.style.setProperty('--scale', this.scale.toFixed(3));
-    this.drawing.setAttribute('viewBox', [x, y, Math.max(width, 1), Math.max(height, 1)].map(n => n.toFixed(1)).join(' '));
-    this.place();
+  paint() {
+    if (!this.data || !this.canvas.clientWidth) return;
+    const began = performance.now();
+    const pen = this.canvas.getContext('2d');
+    const scale = this.canvas.width / this.camera.width;
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    new Painter(pen, this.scene(), this.camera, this.style()).draw(this.details);
+    this.painted = performance.now() - began;
   }
 
-  zoom(factor, clientX, clientY) {
-    const bounds = this.drawing.getBoundingClientRect();
-    const { x, y, width, height } = this.box;
-    const [right, down] = [(clientX - bounds.left) / bounds.width, (clientY - bounds.top) / bounds.height];
-    this.moved = true;
-    this.look(x + width * right * (1 - factor), y + height * down * (1 - factor), width * factor, height * factor);
+  scene() {
+    const node = this.hovered ?? this.chosen;
+    const { data, colors, chosen, found, byDegree } = this;
+    return { data, colors, chosen, found, byDegree, center: node?.index, lit: node && data.around(node) };
   }
 
-  wheel(event) {
-    event.preventDefault();
-    this.zoom(Math.exp(event.deltaY * 0.0015), event.clientX, event.clientY);
-  }
-
-  key(event) {
-    const { left, top, width, height } = this.drawing.getBoundingClientRect();
-    const pan = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (pan) {
-      const { x, y, width: wide, height: high } = this.box;
-      this.look(x + (pan[0] * wide) / 10, y + (pan[1] * high) / 10, wide, high);
-    } else if (event.key === '+' || event.key === '-') this.zoom(event.key === '+' ? 0.8 : 1.25, left + width / 2, top + height / 2);
-    else if (event.key === '0') this.fit();
-    else return;
-    event.preventDefault();
-    this.moved = true;
-  }
-
-  /** Drags a node, or all of the drawing. */
-  grab(event) {
-    const { drawing, forces } = this;
-    const node = forces.nodes[event.target.closest('.node')?.dataset.node];
-    let [x, y] = [event.clientX, event.clientY];
-    drawing.setPointerCapture(event.pointerId);
-    const scale = this.box.width / drawing.clientWidth;
-    const move = ({ clientX, clientY }) => {
-      const [right, down] = [(clientX - x) * scale, (clientY - y) * scale];
-      [x, y] = [clientX, clientY];
-      this.moved = true;
-      if (!node) {
-        this.look(this.box.x - right, this.box.y - down, this.box.width, this.box.height);
-        return;
-      }
-      node.held = true;
-      node.x += right;
-      node.y += down;
-      const wasCold = forces.isCold;
-      forces.warm();
-      if (wasCold) this.run();
+  /** The colors of the theme, as a canvas takes them. */
+  style() {
+    const color = name => {
+      this.probe.style.color = `var(--${name})`;
+      return getComputedStyle(this.probe).color;
     };
-    const end = () => {
-      drawing.removeEventListener('pointermove', move);
-      if (node) node.held = false;
+    const large = this.data.edges.length > MAX_MOVING_DETAILS;
+    return {
+      paper: color('paper'), ink: color('ink'), faint: color('faint'), accent: color('accent'), edge: color('edge'), found: color('time'),
+      edgeAlpha: large ? 0.35 : 0.85,
     };
-    drawing.addEventListener('pointermove', move);
-    drawing.addEventListener('pointerup', end, { once: true });
-    drawing.addEventListener('pointercancel', end, { once: true });
   }
 
-  /** Brings out a node with its neighbors; -1 is none. */
-  light(node) {
-    this.drawing.classList.toggle('lit', node >= 0);
-    const near = new Set([node]);
-    this.forces.edges.forEach(({ from, to }, i) => {
-      const touches = from === node || to === node;
-      this.paths[i].classList.toggle('near', touches);
-      this.labels[i]?.classList.toggle('near', touches);
-      if (touches) near.add(from).add(to);
-    });
-    this.points.forEach((point, i) => point.classList.toggle('near', near.has(i)));
+  look(move) {
+    move();
+    this.moved = true;
+    this.drawMoving();
   }
-}
 
-/** The path of an edge between the rims of its nodes, and the place of its label. */
-function line(a, b, { from, to, bent }, scale) {
-  const [rimA, rimB] = [a.radius * scale, (b.radius + 1) * scale];
-  if (from === to) {
-    const [x, y, r] = [a.x, a.y, rimA];
-    return { path: `M${x - r} ${y}C${x - r - 30} ${y - 10} ${x - 10} ${y - r - 30} ${x} ${y - r}`, middle: { x: x - 22, y: y - 24 } };
+  /** Shows all of the graph, and goes on doing so if it moves. */
+  fit(whole = true) {
+    this.moved = false;
+    this.camera.fit(this.data.nodes);
+    if (whole) this.draw();
+    else this.drawMoving();
   }
-  const [dx, dy] = [b.x - a.x, b.y - a.y];
-  const far = Math.hypot(dx, dy) || 1;
-  const [ux, uy] = [dx / far, dy / far];
-  const bend = bent ? 14 : 0;
-  const [cx, cy] = [(a.x + b.x) / 2 - uy * bend, (a.y + b.y) / 2 + ux * bend];
-  const start = `${(a.x + ux * rimA).toFixed(1)} ${(a.y + uy * rimA).toFixed(1)}`;
-  const end = `${(b.x - ux * rimB).toFixed(1)} ${(b.y - uy * rimB).toFixed(1)}`;
-  return { path: `M${start}Q${cx.toFixed(1)} ${cy.toFixed(1)} ${end}`, middle: { x: cx, y: cy } };
+
+  /** The node at a place of the picture. */
+  pick({ x, y }) {
+    let [nearest, least] = [null, Infinity];
+    const most = this.byDegree?.[0]?.degree ?? 1;
+    for (const node of this.data?.nodes ?? []) {
+      const place = this.camera.toPicture(node);
+      const far = Math.hypot(place.x - x, place.y - y) - radius(node, this.camera, most);
+      if (far < Math.min(REACH, least)) [nearest, least] = [node, far];
+    }
+    return nearest;
+  }
+
+  hover(node) {
+    this.canvas.classList.toggle('over', Boolean(node));
+    this.canvas.title = node?.name ?? '';
+    if (node === this.hovered) return;
+    this.hovered = node;
+    this.drawMoving();
+  }
+
+  /** Shows what there is to know of a node; null shows none. */
+  choose(node, isMoved = false) {
+    this.chosen = node;
+    if (node) this.panel.open(node);
+    else this.panel.close();
+    if (node && isMoved) this.look(() => this.bringUp(node));
+    if (node) say(`${node.name}: ${counted(node.degree, 'edge')}`);
+    this.draw();
+  }
+
+  /** Shows a node in the middle, or above the panel where that covers the middle. */
+  bringUp(node) {
+    this.camera.show(node);
+    if (this.camera.width < NARROW) this.camera.pan(0, -this.panel.view.offsetHeight / 2);
+  }
+
+  drag(node, place) {
+    const { x, y } = this.camera.toGraph(place);
+    node.pinned = true;
+    this.moved = true;
+    this.layout.put(node, x, y);
+    this.pinsChanged();
+    this.drawMoving();
+  }
+
+  pin(node, pinned) {
+    node.pinned = pinned;
+    this.pinsChanged();
+    say(`${node.name} is ${pinned ? 'pinned' : 'not pinned'}`);
+    this.draw();
+  }
+
+  unpinAll() {
+    for (const node of this.data.nodes) node.pinned = false;
+    this.pinsChanged();
+  }
+
+  /** Lets the other nodes find their places anew. */
+  pinsChanged() {
+    this.unpin.hidden = !this.data.nodes.some(node => node.pinned);
+    this.layout.warm();
+    this.panel.refresh();
+    this.run();
+  }
+
+  /** Marks the nodes that have the text of the search in their names. */
+  find() {
+    const wanted = this.search.value.trim().toLowerCase();
+    this.found = wanted ? this.byDegree.filter(({ name }) => name.toLowerCase().includes(wanted)) : [];
+    // Who writes a whole name means that node.
+    this.found.sort((a, b) => (b.name.toLowerCase() === wanted) - (a.name.toLowerCase() === wanted));
+    this.search.title = wanted ? 'Enter goes from one to the next' : '';
+    this.foundNote.textContent = wanted ? `${this.found.length.toLocaleString('en')} found` : '';
+    this.draw();
+  }
+
+  next(step) {
+    if (!this.found.length) return;
+    const here = this.found.indexOf(this.chosen);
+    this.choose(this.found[(here + step + this.found.length) % this.found.length], true);
+  }
+
+  /** Adds rows about a node, near to it. */
+  expand(rows) {
+    const added = this.grow(rows.filter(row => !this.data.has(row)));
+    this.layout.heat = 0.5;
+    this.moved = true;
+    this.run();
+    return added;
+  }
+
+  savePng() {
+    const { width, height } = this.camera;
+    const scale = Math.max(SAVED_SCALE, window.devicePixelRatio || 1);
+    const canvas = element('canvas', { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const pen = canvas.getContext('2d');
+    pen.scale(scale, scale);
+    new Painter(pen, this.scene(), this.camera, this.style()).draw();
+    canvas.toBlob(blob => saveBlob('graph.png', blob));
+  }
+
+  saveSvg() {
+    const { width, height } = this.camera;
+    const pen = new SvgPen(width, height, this.canvas.getContext('2d'));
+    new Painter(pen, this.scene(), this.camera, this.style()).draw();
+    save('graph.svg', 'image/svg+xml', pen.text());
+  }
 }

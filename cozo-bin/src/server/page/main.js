@@ -1,25 +1,24 @@
 // The page: an editor, what its scripts give, and beside them relations, history and running scripts.
 
-import { query, vocabulary, wasStopped } from './api.js';
+import { query, vocabulary } from './api.js';
 import { complete } from './complete.js';
+import { CsvDialog } from './csv_dialog.js';
 import { at } from './dom.js';
 import { Editor } from './editor.js';
 import { History } from './history.js';
+import { named, partAt } from './parts.js';
 import { Relations } from './relations.js';
-import { chain, showError, showNothing, showResult, status } from './results.js';
+import { showError, showWelcome, status } from './results.js';
+import { Runner } from './runner.js';
 import { Running } from './running.js';
-import { marks } from './spans.js';
 import { local } from './storage.js';
 import { Suggestions } from './suggest.js';
 import { tabs } from './tabs.js';
 import * as theme from './theme.js';
 import * as token from './token.js';
-import { counted, duration } from './values.js';
+import { welcome } from './welcome.js';
 
 const FIRST_SCRIPT = '# Ctrl+Enter runs the script, Ctrl+Space completes names.\n?[greeting] <- [[\'hello\']]\n';
-const EXPLAIN = '::explain analyze {\n';
-/** What changes the relations, so that the list of them is read anew. */
-const CHANGES_RELATIONS = /:(?:create|replace)\b|::(?:remove|rename|index|set_triggers|access_level|describe)\b/;
 
 theme.start();
 
@@ -32,9 +31,10 @@ at('script').addEventListener('keydown', runOrSuggest);
 const editor = new Editor(at('script'), at('layer'), at('gutter'));
 const relations = new Relations(script => load({ script }), error => showError(error, [], '', () => {}));
 const history = new History(entry => load(entry));
-const running = new Running();
+const running = new Running(entry => load(entry));
+const runner = new Runner({ editor, history, relations, parameters });
+new CsvDialog(relations, () => relations.load());
 let words = { system: [], mutations: [], options: [], control: [], functions: [], aggregations: [], fixed_rules: [], types: [] };
-let stop = null;
 
 function load({ script, parameters }) {
   showSide(false);
@@ -69,50 +69,20 @@ function parameters() {
   return problem ? null : text;
 }
 
-/** Runs the script; or, with a prefix and a suffix around it, what becomes of it. */
-async function run(prefix = '', suffix = '') {
-  const [script, given] = [editor.text, parameters()];
-  if (given === null) {
-    at('parameters').focus();
-    showNothing('the parameters are no JSON object');
-    return;
-  }
-  stop?.abort();
-  const stopping = stop = new AbortController();
-  const start = performance.now();
-  const seconds = () => (performance.now() - start) / 1000;
-  const clock = setInterval(() => status(`running, ${seconds().toFixed(1)} s`, '', true), 100);
-  at('stop').disabled = false;
-  editor.mark([]);
-  suggestions.close();
-  const note = (outcome, failed) => history.add({ script, parameters: at('parameters').value.trim(), outcome, failed });
-  try {
-    const result = await query(prefix + script + suffix, { parameters: given, signal: stopping.signal });
-    const rows = chain(result).reduce((sum, part) => sum + part.rows.length, 0);
-    showResult(result, seconds());
-    note(`${counted(rows, 'row')}, ${duration(result.took)}`, false);
-    if (!prefix && CHANGES_RELATIONS.test(script)) relations.load();
-  } catch (error) {
-    if (stopping !== stop) return;
-    if (wasStopped(error)) {
-      showNothing(`stopped after ${duration(seconds())}`);
-      return;
-    }
-    const places = marks(error.labels ?? [], script, prefix);
-    // The script may have been changed meanwhile.
-    if (editor.text === script) editor.mark(places);
-    showError(error, places, script, place => editor.goTo(place));
-    note('failed', true);
-  } finally {
-    clearInterval(clock);
-    if (stopping === stop) {
-      stop = null;
-      at('stop').disabled = true;
-    }
-  }
+const part = () => partAt(editor.text, ...editor.selection);
+
+/** Says which part of the script can be run alone, on the button and beside the lines. */
+function showPart() {
+  const found = part();
+  at('run-part').hidden = !found;
+  if (found) at('run-part').textContent = named(found);
+  editor.showPart(found);
 }
 
-const explain = () => run(EXPLAIN, '\n}');
+function runPart() {
+  suggestions.close();
+  runner.run(part() ?? {});
+}
 
 /** Shows what may stand at the cursor; `asked` says that the user wants to know. */
 function suggest(asked) {
@@ -136,8 +106,12 @@ function runOrSuggest(event) {
   if (suggestions.key(event)) event.stopImmediatePropagation();
   else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    if (event.shiftKey) explain();
-    else run();
+    suggestions.close();
+    if (event.shiftKey) runner.explain();
+    else runner.run();
+  } else if (event.key === 'Enter' && event.altKey) {
+    event.preventDefault();
+    runPart();
   } else if (event.key === ' ' && event.ctrlKey) {
     event.preventDefault();
     suggest(true);
@@ -146,6 +120,7 @@ function runOrSuggest(event) {
 
 at('script').addEventListener('input', event => {
   keepDraft();
+  showPart();
   // Only typing opens the list, or narrows it.
   const typed = event.inputType === 'insertText' && event.data && /[\p{ID_Continue}.:*%$@{[(,~ ]$/u.test(event.data);
   const mayFollow = typed && (!/[ ,(~[]$/.test(event.data) || /<~ $|[{,] ?$/.test(editor.text.slice(0, editor.cursor)));
@@ -159,11 +134,16 @@ at('parameters').addEventListener('input', () => {
   parameters();
 });
 at('parameters').addEventListener('keydown', event => {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) runner.run();
 });
-at('run').addEventListener('click', () => run());
-at('explain').addEventListener('click', explain);
-at('stop').addEventListener('click', () => stop?.abort());
+at('run').addEventListener('click', () => runner.run());
+at('run-part').addEventListener('click', runPart);
+// The button does not take the selection away.
+at('run-part').addEventListener('mousedown', event => event.preventDefault());
+at('explain').addEventListener('click', () => runner.explain());
+at('stop').addEventListener('click', () => runner.stop());
+at('help').addEventListener('click', () => showWelcome(welcome(script => load({ script }))));
+document.addEventListener('selectionchange', showPart);
 at('token-open').addEventListener('click', async () => {
   if (!(await token.ask(false))) return;
   learn();
@@ -191,5 +171,7 @@ async function learn() {
   }
 }
 
+showWelcome(welcome(script => load({ script })));
+showPart();
 learn();
 relations.load();

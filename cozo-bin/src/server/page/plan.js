@@ -2,20 +2,22 @@
 // them; lines lead from the rules to the operators that read them. After `::explain analyze`, bars show rows and time.
 
 import { drawn, element } from './dom.js';
+import { withAggregations } from './heads.js';
 import { tokens } from './lexer.js';
+import { inWords } from './operators.js';
 import { counted, duration, text } from './values.js';
 
 /** Whether a result is one of `::explain`. */
 export const isPlan = ({ headers }) => ['stratum', 'rule_idx', 'op', 'out_relation'].every(name => headers.includes(name));
 
-/** The rules of a plan, in the order in which they run: `{stratum, rule, head, operators}`. */
-export function rulesOf({ headers, rows }) {
+/** The rules of a plan of a script, in the order in which they run: `{stratum, rule, head, operators}`. */
+export function rulesOf({ headers, rows }, script) {
   const rules = new Map();
   for (const row of rows) {
     const operator = Object.fromEntries(headers.map((header, i) => [header, row[i]]));
     const key = `${operator.stratum} ${operator.rule_idx}`;
     const [rule, head] = [text(operator.rule), text(operator.out_relation)];
-    if (!rules.has(key)) rules.set(key, { stratum: operator.stratum, rule, head, operators: [] });
+    if (!rules.has(key)) rules.set(key, { stratum: operator.stratum, rule: withAggregations(rule, script), head, operators: [] });
     rules.get(key).operators.push(operator);
   }
   // Rows list the last operator first.
@@ -23,10 +25,10 @@ export function rulesOf({ headers, rows }) {
   return [...rules.values()];
 }
 
-/** The view of a plan. */
+/** The view of a plan of a script. */
 export class Plan {
-  constructor(result) {
-    this.rules = rulesOf(result);
+  constructor(result, script) {
+    this.rules = rulesOf(result, script);
     const operators = this.rules.flatMap(rule => rule.operators);
     this.most = {
       rows: Math.max(1, ...operators.map(operator => Number(operator.rows ?? 0))),
@@ -44,7 +46,7 @@ export class Plan {
       'p', { class: 'legend' }, element('span', { class: 'bar rows' }), ' rows', element('span', { class: 'bar time' }),
       ` time; ${duration(seconds)} in operators altogether`,
     );
-    this.picture = element('div', { class: 'plan' }, legend, this.lines, strata);
+    this.picture = element('div', { class: 'plan' }, legend, this.lines, strata, words(operators));
     this.view = element('div', { class: 'plan-view', tabindex: 0, role: 'region', 'aria-label': 'Plan' }, this.picture);
     new ResizeObserver(() => this.join()).observe(this.picture);
   }
@@ -60,12 +62,14 @@ export class Plan {
 
   operator(operator) {
     const joins = [...(operator.joins_on ?? []), ...(operator['filters/expr'] ?? [])].map(text).join(', ');
+    const { name, meaning } = inWords(text(operator.op));
     const isMeasured = operator.rows !== null && operator.rows !== undefined;
     const measures = isMeasured && `${counted(Number(operator.rows), 'row')}, ${duration(Number(operator.seconds))}`;
     return operator.box = element(
       'li', { class: `operator ${Number(operator.seconds) >= this.most.seconds / 2 ? 'hot' : ''}`, title: joins },
       element('div', { class: 'operator-head' },
-        element('strong', {}, text(operator.op)), operator.ref !== null && element('span', { class: 'ref' }, text(operator.ref)),
+        element('strong', {}, text(operator.op)), element('span', { class: 'in-words', title: meaning }, name),
+        operator.ref !== null && element('span', { class: 'ref' }, text(operator.ref)),
         measures && element('span', { class: 'measures' }, measures)),
       joins && element('div', { class: 'operator-detail code' }, joins),
       isMeasured && [this.bar('rows', operator.rows), this.bar('seconds', operator.seconds)],
@@ -107,6 +111,14 @@ export class Plan {
     }
     this.lines.replaceChildren(...lines);
   }
+}
+
+/** What the operators of a plan do. */
+function words(operators) {
+  const kinds = [...new Set(operators.map(operator => text(operator.op)))].sort().filter(kind => inWords(kind).meaning);
+  return element('details', { class: 'plan-words' },
+    element('summary', {}, 'What the operators do'),
+    element('dl', {}, kinds.map(kind => [element('dt', { class: 'code' }, kind), element('dd', {}, inWords(kind).meaning)])));
 }
 
 /** Whether an operator reads the rows of a rule. */

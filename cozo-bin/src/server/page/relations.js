@@ -5,6 +5,14 @@ import { at, button, element } from './dom.js';
 import { text } from './values.js';
 
 const QUERY_LIMIT = 100;
+/** Of so many relations rows are counted, each for so long at most. */
+const MAX_COUNTED = 200;
+const COUNT_SECONDS = 2;
+
+/** A number of rows in little room. */
+const compact = rows => (
+  rows < 100_000 ? rows.toLocaleString('en') : rows.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
+);
 
 /** What the page knows of the relations. */
 export class Relations {
@@ -15,6 +23,7 @@ export class Relations {
     this.relations = [];
     this.schemas = new Map();
     this.open = new Set();
+    this.counts = new Map();
     at('relations-filter').addEventListener('input', () => this.draw());
     at('relations-refresh').addEventListener('click', () => this.load());
   }
@@ -29,9 +38,31 @@ export class Relations {
       this.relations = rows.map(row => Object.fromEntries(headers.map((header, i) => [header, row[i]])));
       this.schemas.clear();
       this.draw();
+      this.count();
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  /** Counts the rows of the relations, one after another, until it is begun anew. */
+  async count() {
+    const round = this.round = (this.round ?? 0) + 1;
+    const counted = this.relations.filter(({ access_level: level }) => level !== 'index').slice(0, MAX_COUNTED);
+    for (const { name, arity } of counted) {
+      const columns = ['n', ...Array(arity - 1).fill('_')].join(', ');
+      // What takes longer is not known rather than a burden to the server.
+      const found = await query(`?[count(n)] := *${name}[${columns}] :timeout ${COUNT_SECONDS}`).catch(() => null);
+      if (round !== this.round) return;
+      if (found) this.counts.set(name, Number(found.rows[0]?.[0] ?? 0));
+      else this.counts.delete(name);
+      const place = this.list.querySelector(`[data-rows="${CSS.escape(name)}"]`);
+      if (place) place.textContent = this.rows(name);
+    }
+  }
+
+  /** The number of rows of a relation, if it is known. */
+  rows(name) {
+    return this.counts.has(name) ? compact(this.counts.get(name)) : '';
   }
 
   /** The columns of a relation as far as they are known, and `later()` when they become known. */
@@ -83,9 +114,10 @@ export class Relations {
     });
     const query = button(name, () => this.query(name), { class: 'relation-name', title: 'Insert a query of it' });
     const badge = level !== 'normal' && element('span', { class: 'badge' }, level);
+    const rows = element('span', { class: 'rows-count', title: 'rows', dataset: { rows: name } }, this.rows(name));
     const arity = element('span', { class: 'arity', title: `${keys} keys, ${values} values` }, `${keys}+${values}`);
     if (this.open.has(name)) this.toggle(relation, toggle, details);
-    const line = element('div', { class: 'relation' }, toggle, query, badge, arity);
+    const line = element('div', { class: 'relation' }, toggle, query, badge, rows, arity);
     return element('li', { class: level === 'index' ? 'index' : null }, line, details);
   }
 

@@ -7,7 +7,7 @@ import { Plan, isPlan } from './plan.js';
 import { Table } from './table.js';
 import { tabs } from './tabs.js';
 import { lineAndColumn } from './spans.js';
-import { counted, duration } from './values.js';
+import { counted, duration, text } from './values.js';
 
 /** The results of a chain. */
 export function chain(result) {
@@ -16,37 +16,47 @@ export function chain(result) {
   return results;
 }
 
-/** Shows the result of a script; `elapsed` are the seconds that the browser waited. */
-export function showResult(result, elapsed) {
+/**
+ * Shows the result of a script. `about` is `{elapsed, script, source}`: the seconds that the browser waited, what ran, and what knows
+ * the relations.
+ */
+export function showResult(result, about) {
   const results = chain(result);
   const rows = results.reduce((sum, { rows: { length } }) => sum + length, 0);
   const several = results.length > 1 ? ` in ${results.length} results` : '';
-  status(`${counted(rows, 'row')}${several} · ${duration(result.took)}`, `${duration(elapsed)} with the way here and back`);
+  status(`${counted(rows, 'row')}${several} · ${duration(result.took)}`, `${duration(about.elapsed)} with the way here and back`);
   const panels = results.map(part => ({ panel: element('div', { class: 'result' }), part }));
   const shown = index => {
     const { panel, part } = panels[index];
-    if (!panel.hasChildNodes()) panel.append(...views(part));
+    if (!panel.hasChildNodes()) panel.append(...views(part, about));
   };
   if (panels.length === 1) {
-    at('results').replaceChildren(panels[0].panel);
+    at('results').replaceChildren(...warnings(result), panels[0].panel);
     shown(0);
     return;
   }
   const entries = panels.map(({ panel, part }, i) => ({ label: `${i + 1}: ${part.headers.join(', ').slice(0, 30)}`, panel }));
   const { list } = tabs('Results', entries, { shown, className: 'tabs results-tabs' });
-  at('results').replaceChildren(list, ...panels.map(({ panel }) => panel));
+  at('results').replaceChildren(...warnings(result), list, ...panels.map(({ panel }) => panel));
+}
+
+/** What the server warns of, above what it answers. */
+function warnings({ warnings: texts }) {
+  if (!Array.isArray(texts) || !texts.length) return [];
+  return [element('ul', { class: 'warnings', role: 'status', 'aria-label': 'Warnings' }, texts.map(warning => (
+    element('li', {}, typeof warning === 'string' ? warning : text(warning)))))];
 }
 
 /** The views of one result, with what can be done with it. */
-function views(result) {
+function views(result, { script, source }) {
   const table = new Table(result);
   const panel = ({ view }) => element('div', { class: 'view' }, view);
   const entries = [{ label: 'Table', panel: panel(table), view: table }];
   if (isPlan(result)) {
-    const plan = new Plan(result);
+    const plan = new Plan(result, script);
     entries.unshift({ label: 'Plan', panel: panel(plan), view: plan });
   } else if (result.headers.length >= 2 && result.rows.length) {
-    const graph = new Graph(result);
+    const graph = new Graph(result, source);
     entries.push({ label: 'Graph', panel: panel(graph), view: graph });
   }
   const sorted = () => ({ headers: result.headers, rows: table.sortedRows() });
@@ -93,6 +103,13 @@ export function showError(error, places, script, goTo) {
 export function showNothing(text) {
   status(text);
   at('results').replaceChildren();
+}
+
+/** Shows what helps those who begin, in the place of results. */
+export function showWelcome(view) {
+  status('');
+  document.body.classList.remove('large');
+  at('results').replaceChildren(view);
 }
 
 /** The line above the results. While it is busy, nobody has to hear of every change. */

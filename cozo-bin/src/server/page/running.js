@@ -1,63 +1,70 @@
 // The scripts that run on the server, by whomever, with buttons that stop them.
 
-import { query, wasStopped } from './api.js';
+import { listRunning, stopRunning, wasStopped } from './api.js';
 import { announce, at, button, element } from './dom.js';
 import { duration } from './values.js';
 
 const EVERY_MS = 1500;
+/** Of a longer text the beginning is shown, unless it is asked for. */
+const MAX_TEXT = 400;
 
 export class Running {
-  constructor() {
-    this.timer = null;
-    at('running-refresh').addEventListener('click', () => this.load());
+  /** `load({script})` puts a script into the editor. */
+  constructor(load) {
+    [this.load, this.timer] = [load, null];
+    at('running-refresh').addEventListener('click', () => this.look());
   }
 
   /** Looks again and again while the list is in sight. */
   watch(inSight) {
     clearInterval(this.timer);
-    this.timer = inSight ? setInterval(() => document.hidden || this.load(), EVERY_MS) : null;
-    if (inSight) this.load();
+    this.timer = inSight ? setInterval(() => document.hidden || this.look(), EVERY_MS) : null;
+    if (inSight) this.look();
   }
 
-  async load() {
+  async look() {
     try {
-      const { rows } = await query('::running');
-      const scripts = rows.map(([id, started]) => ({ id: Number(id), started: Number(started) })).sort((a, b) => a.started - b.started);
-      // The newest one is this very question; it also knows what time it is on the server.
-      const now = scripts.pop()?.started ?? 0;
+      const scripts = await listRunning();
       at('running-empty').hidden = scripts.length > 0;
       at('running-problem').textContent = '';
-      this.draw(scripts, now);
+      this.draw(scripts);
     } catch (error) {
       if (!wasStopped(error)) at('running-problem').textContent = error.message;
     }
   }
 
-  draw(scripts, now) {
+  draw(scripts) {
     const list = at('running-list');
     const known = new Map([...list.children].map(item => [item.dataset.id, item]));
     // Items that stay are not touched: one of them may have the focus.
     known.forEach((item, id) => scripts.some(script => String(script.id) === id) || item.remove());
-    for (const { id, started } of scripts) {
-      const item = known.get(String(id)) ?? this.item(id);
+    for (const script of scripts) {
+      const item = known.get(String(script.id)) ?? this.item(script);
       if (!item.isConnected) list.append(item);
-      item.querySelector('.elapsed').textContent = duration(Math.max(0, now - started));
+      item.querySelector('.elapsed').textContent = duration(script.seconds);
     }
   }
 
-  item(id) {
+  item({ id, script, client, agent }) {
+    const name = `script ${id}`;
+    const shown = script && `${script.trim().slice(0, MAX_TEXT)}${script.trim().length > MAX_TEXT ? '…' : ''}`;
     return element('li', { dataset: { id } },
-      element('span', {}, `script ${id}`), element('span', { class: 'elapsed' }),
-      button('Kill', () => this.kill(id), { 'aria-label': `Kill script ${id}` }));
+      element('div', { class: 'running-head' }, element('span', {}, name), element('span', { class: 'elapsed' }),
+        button('Stop', () => this.stop(id), { 'aria-label': `Stop ${name}` })),
+      script && element('button', {
+        type: 'button', class: 'running-script code', title: 'Put it into the editor', click: () => this.load({ script }),
+      }, shown),
+      // Whoever may only read learns nothing of others.
+      (client || agent) && element('div', { class: 'running-client note' }, [client, agent].filter(Boolean).join(' · ')));
   }
 
-  async kill(id) {
+  async stop(id) {
     try {
-      const { rows } = await query(`::kill ${id}`);
-      announce(rows[0]?.[0] === 'KILLING' ? `stopping script ${id}` : `script ${id} has ended already`);
+      await stopRunning(id);
+      announce(`stopping script ${id}`);
     } catch (error) {
       announce(error.message);
     }
-    this.load();
+    this.look();
   }
 }

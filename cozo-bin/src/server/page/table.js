@@ -2,6 +2,7 @@
 
 import { at, element } from './dom.js';
 import { stringify } from './json.js';
+import { hasValidities, isValidity, readable } from './validity.js';
 import { compare, kind, text } from './values.js';
 
 const ROW_HEIGHT = 28;
@@ -22,6 +23,7 @@ export class Table {
     this.sorted = { column: -1, descending: false };
     this.active = { row: 0, column: 0 };
     this.body = element('tbody', { role: 'rowgroup' });
+    this.times = headers.map((_, column) => hasValidities(rows.slice(0, MEASURED_ROWS).map(row => row[column])));
     this.widths = headers.map((header, column) => this.width(header, column));
     this.heads = headers.map((header, column) => this.head(header, column));
     this.grid = element(
@@ -64,8 +66,13 @@ export class Table {
   }
 
   width(header, column) {
-    const lengths = this.rows.slice(0, MEASURED_ROWS).map(row => cut(row[column]).length);
+    const lengths = this.rows.slice(0, MEASURED_ROWS).map(row => cut(this.shown(row[column], column)).length);
     return Math.min(Math.max(header.length + 3, 6, ...lengths), MOST_WIDTH);
+  }
+
+  /** The text of a value: times are shown as such where a column has nothing else. */
+  shown(value, column) {
+    return this.times[column] && isValidity(value) ? readable(value) : text(value);
   }
 
   /** The rows as they are sorted. */
@@ -127,7 +134,9 @@ export class Table {
         const isActive = position === this.active.row && column === this.active.column;
         const id = isActive ? 'active-cell' : null;
         const kinds = `value ${kind(value)}${isActive ? ' active' : ''}`;
-        return element('td', { role: 'gridcell', class: kinds, id, dataset: { column } }, cut(value));
+        const shown = this.shown(value, column);
+        const title = this.times[column] ? text(value) : null;
+        return element('td', { role: 'gridcell', class: kinds, id, title, dataset: { column } }, cut(shown));
       }),
     );
   }
@@ -153,7 +162,8 @@ export class Table {
     const value = this.activeValue;
     if (value === undefined) return;
     at('value-title').textContent = this.headers[this.active.column];
-    at('value-text').textContent = typeof value === 'string' ? value : stringify(value, '  ');
+    const time = this.times[this.active.column] && isValidity(value) ? `${readable(value)}\n` : '';
+    at('value-text').textContent = typeof value === 'string' ? value : time + stringify(value, '  ');
     at('value-dialog').showModal();
   }
 
@@ -191,9 +201,5 @@ export class Table {
   }
 }
 
-/** What a cell shows of a value: one line. */
-function cut(value) {
-  const whole = text(value);
-  const line = (whole.length > MOST_TEXT ? `${whole.slice(0, MOST_TEXT)}…` : whole).replaceAll('\n', '⏎');
-  return line;
-}
+/** What a cell shows of a text: one line. */
+const cut = whole => (whole.length > MOST_TEXT ? `${whole.slice(0, MOST_TEXT)}…` : whole).replaceAll('\n', '⏎');
