@@ -333,3 +333,12 @@ fn scripts_get_the_same_response_on_the_direct_way() {
     let (headers, _) = ask(&format!("Accept-Encoding: gzip\r\nContent-Length: {}", many.len()), many);
     assert!(headers.contains(&"content-encoding: gzip".to_string()), "{headers:?}");
 }
+
+#[test]
+fn warnings_stand_beside_the_rows() {
+    let server = start(&["--engine", "mem"]);
+    let run = |script: &str| server.post("/text-query", &json!({ "script": script, "params": {} })).ok();
+    let warned = run("?[x] <- [[1]] :create _kept {x}");
+    assert!(warned["warnings"][0].as_str().is_some_and(|warning| warning.contains("nobody can see")), "{warned}");
+    assert!(run("?[x] <- [[1]]").get("warnings").is_none());
+}

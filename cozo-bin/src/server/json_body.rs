@@ -34,12 +34,16 @@ enum Piece {
 }
 
 impl JsonText {
-    /// The result of a script: its rows with `ok` and `took`.
-    pub fn of_result(rows: NamedRows, took: Duration) -> Self {
+    /// The result of a script: its rows with `ok` and `took`, and `warnings` if there are any.
+    pub fn of_result(rows: NamedRows, warnings: &[String], took: Duration) -> Self {
         let mut json = JsonText::default();
         json.text().push(b'{');
         json.push_fields(rows);
         let text = json.text();
+        if !warnings.is_empty() {
+            text.extend_from_slice(b",\"warnings\":");
+            text.extend_from_slice(serde_json::json!(warnings).to_string().as_bytes());
+        }
         text.extend_from_slice(b",\"ok\":true,\"took\":");
         write_seconds(text, took);
         text.push(b'}');
@@ -185,7 +189,7 @@ mod tests {
             let mut result = rows(count);
             result.next = Some(Box::new(rows(2)));
             let expected = result.clone().into_json();
-            let (number, mut json) = chunks(JsonText::of_result(result, Duration::from_millis(1500)));
+            let (number, mut json) = chunks(JsonText::of_result(result, &[], Duration::from_millis(1500)));
             assert_eq!(number > 3, count == 50_000);
             let fields = json.as_object_mut().expect("it is an object");
             assert_eq!((fields.remove("ok"), fields.remove("took")), (Some(json!(true)), Some(json!(1.5))));

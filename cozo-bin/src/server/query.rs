@@ -23,7 +23,8 @@ fn run(request: ScriptRequest, client: &Client, interrupt: &Interrupt) -> Result
     let start = Instant::now();
     let run = client.app().db.run_script_interruptible(&script, params, mutability, interrupt);
     let rows = run.map_err(|report| client.failure(report, &script))?;
-    Ok(JsonText::of_result(rows, start.elapsed()).into_response())
+    let warnings = client.app().db.script_warnings(&script);
+    Ok(JsonText::of_result(rows, &warnings, start.elapsed()).into_response())
 }
 
 /// Runs a query on the thread that serves the connection if it is likely to end within a moment: to hand it to another
