@@ -62,7 +62,8 @@ pub enum ColumnError {
     #[diagnostic(
         code(query::key_not_unique),
         help(
-            "find them: ?[{keys}, count(_n)] := *{relation}{{{keys}}}, _n = 1; remove rows, or choose a key that tells all apart"
+            "find them: ?[{keys}, count({other})] := *{relation}{{{keys}, {other}}} :order -count({other}); remove some, or choose a \
+             key that tells all apart"
         )
     )]
     SameKey {
@@ -70,6 +71,8 @@ pub enum ColumnError {
         relation: String,
         /// The key columns.
         keys: String,
+        /// A column that tells them apart today.
+        other: String,
         /// How many rows would be lost.
         lost: u64,
         /// The relation in the operation.

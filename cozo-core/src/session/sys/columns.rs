@@ -116,8 +116,10 @@ fn reshape(
     write(mutation, &Arc::new(bare), Rows::Many(rows), &parameters, txn, false)?;
     let lost = before - txn.rows_put(made.id) as u64;
     if lost > 0 {
-        let (relation_name, keys) = (old.name.to_string(), shape.key_names());
-        return Err(ColumnError::SameKey { relation: relation_name, keys, lost, span: relation.span }.into());
+        let (name, keys, span) = (old.name.to_string(), shape.key_names(), relation.span);
+        let is_other = |column: &&ColumnDefinition| !shape.keys.iter().any(|key| key.name.name == column.name);
+        let other = old.columns().find(is_other).map_or("_".to_string(), |column| column.name.to_string());
+        return Err(ColumnError::SameKey { relation: name, keys, other, lost, span }.into());
     }
     to_build.build(&old.name, txn)
 }
