@@ -43,7 +43,6 @@ const ADVICE: &[(&[&str], &str)] = &[
         &["`add`", "`rename`", "`retype`", "`key`"],
         "write what changes: `::columns r add {x: Int default 0}`, `drop x`, `rename x -> y`, `retype {x: Float}` or `key {x}`",
     ),
-    (&["`if absent`"], "`if absent` ends a `:create` that may find the relation there: `:create r {k => v} if absent`"),
     (&["`create`", "`drop`"], "write `create` or `drop`, and the index as `relation:index`"),
     (&["`analyze`"], "put the query in braces: `::explain { ?[x] := *r[x] }`"),
     (&["`none` or `some`"], "write `:assert none` if there must be no rows, `:assert some` if there must be one"),
@@ -118,6 +117,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&["an integer"], "write a whole number, as in `<F32; 128>`"),
     (&["an option"], "write an option and its value: `:limit 10`, `:order -x`, `:put r {k => v}`"),
     (&["a system operation"], "write a system operation: `::relations`, `::columns r`, `::explain { ?[x] := *r[x] }`"),
+    (&["`if absent`"], "`if absent` ends a `:create` that may find the relation there: `:create r {k => v} if absent`"),
 ];
 
 #[cfg(test)]
