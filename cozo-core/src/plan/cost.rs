@@ -80,7 +80,7 @@ pub(super) fn is_application(atom: &Atom) -> bool {
 
 /// Whether an atom gives rows. Only such atoms are moved.
 pub(super) fn gives_rows(atom: &Atom) -> bool {
-    is_application(atom) || matches!(atom, Atom::Unnest(..) | Atom::Search(_))
+    is_application(atom) || matches!(atom, Atom::Unnest(..) | Atom::Search(_) | Atom::AsOf(_))
 }
 
 /// Whether each atom may fail, or may give each row another value.
@@ -94,6 +94,7 @@ fn may_fail(body: &[Atom]) -> Vec<bool> {
             apply.negated && apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if !is_safe(expr)))
         }
         Atom::Unnest(..) | Atom::Search(_) => false,
+        Atom::AsOf(_) => true,
     };
     body.iter().map(may_fail).collect()
 }
@@ -249,6 +250,13 @@ impl<'e> Costs<'e> {
                 step.cost += step.rows * SEARCH;
                 step.rows *= LIST_LENGTH;
                 step.bound.extend(search.bindings().cloned());
+            }
+            Atom::AsOf(read) => {
+                if !read.inputs().all(|name| step.bound.contains(name)) {
+                    return false;
+                }
+                step.cost += step.rows * (LOOK_UP + HAND_ON);
+                step.bound.extend(read.bindings().cloned());
             }
             _ => return false,
         }

@@ -4,7 +4,7 @@
 //! planner are visible here: the way of each read in `op`, and the order of atoms and the strategies of a rule at its end.
 
 use super::{
-    ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan,
+    AsOfPlan, ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan,
     SearchPlan, Source, Strategy, TableKind,
 };
 use crate::expr::Expr;
@@ -137,10 +137,23 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         OperatorKind::Distinct => Line { op: "distinct", ..Line::default() },
         OperatorKind::Intersect(intersect) => intersect_line(plan, intersect),
         OperatorKind::Search(search) => search_line(plan, search),
+        OperatorKind::AsOf(read) => as_of_line(read),
         OperatorKind::Unnest(slot, expr) => {
             let slot = slot.map_or("_".to_string(), |slot| format!("_{slot}"));
             Line { op: "multi-unify", expr: vec![format!("{slot} in {expr}")], ..Line::default() }
         }
+    }
+}
+
+fn as_of_line(read: &AsOfPlan) -> Line {
+    let name = |column: &usize| column_name(&read.source, *column);
+    let time = std::iter::once(format!("@ {}", read.time));
+    let keys = read.keys.iter().map(|(column, value)| format!("{} = {value}", name(column)));
+    Line {
+        op: "stored_as_of_join",
+        reference: format!(":{}", read.schema().name),
+        joins_on: time.chain(keys).collect(),
+        expr: read.outputs.iter().map(|(column, slot)| format!("{} -> _{slot}", name(column))).collect(),
     }
 }
 

@@ -48,8 +48,8 @@ pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use operator::{
-    BoundPlan, Comparison, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, MatchOrder, Method, OperatorKind,
-    OperatorPlan, SearchPlan, SemiJoinPlan, Source,
+    AsOfPlan, BoundPlan, Comparison, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, MatchOrder, Method,
+    OperatorKind, OperatorPlan, SearchPlan, SemiJoinPlan, Source,
 };
 pub use options::{OptionError, Options, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};

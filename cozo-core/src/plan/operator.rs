@@ -17,6 +17,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::expr::Expr;
 use crate::index::search::SearchColumn;
 use crate::program::{SearchCall, StoredRead, Target};
+use crate::schema::RelationSchema;
 use crate::value::SmallStr;
 
 /// An operator.
@@ -51,6 +52,8 @@ pub enum OperatorKind {
     Distinct,
     /// Repeats it for each row that an index finds by likeness.
     Search(SearchPlan),
+    /// Repeats it for each history of a relation that is visible at the time of the row.
+    AsOf(AsOfPlan),
 }
 
 /// A relation to read.
@@ -210,6 +213,40 @@ pub struct SearchPlan {
     pub outputs: Vec<(SearchColumn, usize)>,
 }
 
+/// A read of a relation that keeps histories, as of the time of each input row.
+#[derive(Clone, Debug)]
+pub struct AsOfPlan {
+    /// The relation, which is stored.
+    pub source: Source,
+    /// The time.
+    pub time: Expr,
+    /// The leading key columns that must be the same as expressions over the input.
+    pub keys: Vec<(usize, Expr)>,
+    /// The columns that fill slots.
+    pub outputs: Vec<(usize, usize)>,
+}
+
+impl AsOfPlan {
+    /// The relation.
+    pub fn schema(&self) -> &RelationSchema {
+        match &self.source {
+            Source::Stored(read) => &read.schema,
+            Source::Table(_) => unreachable!("histories are stored"),
+        }
+    }
+
+    fn signature(&self) -> Signature<'_> {
+        Signature {
+            evaluates: std::iter::once(&self.time).chain(key_values(&self.keys)).collect(),
+            fills: self.outputs.iter().map(|(_, slot)| *slot).collect(),
+            sources: smallvec![&self.source],
+            searches: true,
+            multiplies: true,
+            ..Signature::default()
+        }
+    }
+}
+
 /// What an operator needs of its input and what it gives, whatever it does in between.
 #[derive(Default)]
 pub struct Signature<'a> {
@@ -299,6 +336,7 @@ impl OperatorKind {
             },
             OperatorKind::Distinct => none(),
             OperatorKind::Search(search) => search.signature(),
+            OperatorKind::AsOf(read) => read.signature(),
         }
     }
 

@@ -18,10 +18,10 @@ use rustc_hash::FxHashMap;
 use super::estimates::Estimates;
 use super::order::Ordered;
 use super::{
-    JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
+    AsOfPlan, JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
 };
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Rule, Search, StoredRead, Variable, Within};
+use crate::program::{Apply, Arg, AsOfRead, Atom, Rule, Search, StoredRead, Variable, Within};
 use crate::value::SmallStr;
 
 /// The operators of a rule while they are made.
@@ -97,12 +97,9 @@ impl<'a> RuleBuilder<'a> {
                     self.operators.push(OperatorKind::Same(self.slots[&variable.name], expr));
                 }
                 Atom::Unify(variable, expr) => self.unify(variable, expr),
-                Atom::Unnest(variable, expr) => {
-                    let expr = self.slotted(expr);
-                    let slot = (variable.name != "_").then(|| self.bind(&variable.name));
-                    self.operators.push(OperatorKind::Unnest(slot, expr));
-                }
+                Atom::Unnest(variable, expr) => self.unnest(variable, expr),
                 Atom::Search(search) => self.search(search),
+                Atom::AsOf(read) => self.as_of(read),
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
@@ -186,6 +183,13 @@ impl<'a> RuleBuilder<'a> {
         self.operators.push(OperatorKind::Unify(slot, expr));
     }
 
+    /// Repeats the rows so far for each element of a list.
+    fn unnest(&mut self, variable: &Variable, expr: &Expr) {
+        let expr = self.slotted(expr);
+        let slot = (variable.name != "_").then(|| self.bind(&variable.name));
+        self.operators.push(OperatorKind::Unnest(slot, expr));
+    }
+
     /// Repeats the rows so far for each row that an index finds.
     fn search(&mut self, search: &Search) {
         let query = self.slotted(&search.query);
@@ -196,6 +200,25 @@ impl<'a> RuleBuilder<'a> {
         let within = search.within.as_deref().map(of);
         let call = search.call.clone();
         self.operators.push(OperatorKind::Search(SearchPlan { call, source, query, filter, within, outputs }));
+    }
+
+    /// Repeats the rows so far for each history that is visible at the time of the row. Leading key columns are looked up, and others
+    /// compared with what is found.
+    fn as_of(&mut self, read: &AsOfRead) {
+        let time = self.slotted(&read.time);
+        let leading = read.keys.iter().enumerate().take_while(|(at, (column, _))| at == column).count();
+        let mut keys: Vec<(usize, Expr)> =
+            read.keys.iter().map(|(column, value)| (*column, self.slotted(value))).collect();
+        let (mut outputs, mut tests) = (vec![], vec![]);
+        for (column, value) in keys.split_off(leading) {
+            let slot = self.fresh_slot();
+            outputs.push((column, slot));
+            tests.push(OperatorKind::Same(slot, value));
+        }
+        outputs.extend(read.outputs.iter().map(|(column, variable)| (*column, self.bind(&variable.name))));
+        let source = Source::Stored(StoredRead { schema: read.schema.clone(), as_of: None });
+        self.operators.push(OperatorKind::AsOf(AsOfPlan { source, time, keys, outputs }));
+        self.operators.extend(tests);
     }
 
     /// The columns of the arguments that are bound before the atom.

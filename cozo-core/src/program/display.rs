@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{
-    Apply, Arg, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, Search, StoredRead,
-    Target,
+    Apply, Arg, AsOfRead, Atom, ConstantRows, Definition, FixedApply, FixedInput, Formula, Program, Rule, Search,
+    StoredRead, Target,
 };
 
 /// Writes items with a separator between them.
@@ -145,7 +145,19 @@ impl Display for Atom {
             Atom::Unify(variable, expr) => write!(f, "{} = {expr}", variable.name),
             Atom::Unnest(variable, expr) => write!(f, "{} in {expr}", variable.name),
             Atom::Search(search) => write!(f, "{search}"),
+            Atom::AsOf(read) => write!(f, "{read}"),
         }
+    }
+}
+
+impl Display for AsOfRead {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "*{}{{", self.schema.name)?;
+        let name = |column: usize| self.schema.columns().nth(column).map_or("", |column| column.name.as_str());
+        let keys = self.keys.iter().map(|(column, value)| format!("{}: {value}", name(*column)));
+        let outputs = self.outputs.iter().map(|(column, variable)| format!("{}: {}", name(*column), variable.name));
+        separated(f, &keys.chain(outputs).collect::<Vec<_>>(), ", ")?;
+        write!(f, " @ {}}}", self.time)
     }
 }
 

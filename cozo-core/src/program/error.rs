@@ -303,6 +303,19 @@ pub enum ProgramError {
         #[label("asks for a time")]
         span: SourceSpan,
     },
+    /// A negated read as of a time that depends on the row.
+    #[error("a read as of the time of each row cannot be negated")]
+    #[diagnostic(
+        code(eval::negated_as_of),
+        help(
+            "write it in a rule of its own, and negate that: known[k, t] := times[k, t], *r{{k @ t}}  ?[k] := times[k, t], not known[k, t]"
+        )
+    )]
+    NegatedAsOf {
+        /// The atom.
+        #[label("its time has variables")]
+        span: SourceSpan,
+    },
     /// What stands after `@` is not a time.
     #[error("{found} is not a time to read at")]
     #[diagnostic(code(parser::bad_validity_spec), help("{help}"))]

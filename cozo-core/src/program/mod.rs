@@ -21,6 +21,7 @@
 //!
 //! **program never touches rows**: it knows schemas, never data.
 
+mod as_of;
 mod column_types;
 mod constant;
 mod display;
@@ -41,6 +42,7 @@ mod warnings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use as_of::AsOfRead;
 pub use column_types::resolve_column_type;
 pub use constant::check_constant_rows;
 pub use error::ProgramError;
@@ -223,6 +225,8 @@ pub enum Atom {
     Same(Variable, Expr),
     /// Rows that an index finds by likeness.
     Search(Search),
+    /// Rows of histories, as of the time of each row.
+    AsOf(AsOfRead),
 }
 
 /// A relation applied to arguments.
@@ -353,14 +357,16 @@ impl Formula {
 impl Atom {
     /// The variables that it can bind.
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
-        let (apply, search, variable) = match self {
-            Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None, None),
-            Atom::Search(search) => (None, Some(search), None),
-            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => (None, None, Some(&variable.name)),
-            Atom::Filter(_) | Atom::Same(..) => (None, None, None),
+        let (apply, search, read, variable) = match self {
+            Atom::Apply(apply) => (Some(apply).filter(|apply| !apply.negated), None, None, None),
+            Atom::Search(search) => (None, Some(search), None, None),
+            Atom::AsOf(read) => (None, None, Some(read), None),
+            Atom::Unify(variable, _) | Atom::Unnest(variable, _) => (None, None, None, Some(&variable.name)),
+            Atom::Filter(_) | Atom::Same(..) => (None, None, None, None),
         };
         let of_search = search.into_iter().flat_map(Search::bindings);
-        apply.into_iter().flat_map(Apply::bindings).chain(of_search).chain(variable)
+        let of_read = read.into_iter().flat_map(AsOfRead::bindings);
+        apply.into_iter().flat_map(Apply::bindings).chain(of_search).chain(of_read).chain(variable)
     }
 
     /// The relation that it applies, if any.
@@ -390,6 +396,7 @@ impl Atom {
                 std::iter::once(&variable.name).chain(expr.variables()).collect()
             }
             Atom::Search(search) => search.inputs().chain(search.bindings()).collect(),
+            Atom::AsOf(read) => read.inputs().chain(read.bindings()).collect(),
         }
     }
 }

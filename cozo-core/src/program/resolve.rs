@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::as_of::has_variables;
 use super::expression::CallError;
 use super::habits::suggested_aggregation;
 use super::names::{NoRelations, Relations, check_applications, column_index};
@@ -185,10 +186,12 @@ impl Resolver<'_> {
             ast::Formula::Or(parts) => Formula::Or(parts.iter().map(|p| self.formula(p)).collect::<Result<_, _>>()?),
             ast::Formula::Not(inner, _) => {
                 let inner = self.formula(inner)?;
-                if let Some(Atom::Search(search)) =
-                    inner.atoms().into_iter().find(|atom| matches!(atom, Atom::Search(_)))
-                {
-                    return Err(SearchError::Negated { span: search.span }.into());
+                for atom in inner.atoms() {
+                    match atom {
+                        Atom::Search(search) => return Err(SearchError::Negated { span: search.span }.into()),
+                        Atom::AsOf(read) => return Err(ProgramError::NegatedAsOf { span: read.span }),
+                        _ => {}
+                    }
                 }
                 Formula::Not(Box::new(inner))
             }
@@ -196,6 +199,12 @@ impl Resolver<'_> {
                 let (search, tests) = self.search(search)?;
                 let tests = tests.into_iter().map(|(variable, expr)| Formula::Atom(Atom::Same(variable, expr)));
                 Formula::And(std::iter::once(Formula::Atom(Atom::Search(search))).chain(tests).collect())
+            }
+            ast::Formula::Atom(ast::Atom::Stored(ast::StoredApply { validity: Some(time), .. }))
+                if has_variables(time) =>
+            {
+                let ast::Formula::Atom(ast::Atom::Stored(apply)) = formula else { unreachable!("just matched") };
+                self.as_of(apply, time)?
             }
             ast::Formula::Atom(atom) => Formula::Atom(self.atom(atom)?),
         })
@@ -229,19 +238,22 @@ impl Resolver<'_> {
         let (target, schema) = self.stored_target(&apply.name, apply.validity.as_ref())?;
         let args = match &apply.args {
             ast::StoredArgs::Positional(args) => {
-                if args.len() != schema.arity() {
-                    let (name, expected, found) = (schema.name.to_string(), schema.arity(), args.len());
-                    let hint = format!(
-                        "{}; '_' stands for one of no interest, and *{name}{{column}} names some",
-                        schema.listed()
-                    );
-                    return Err(ProgramError::ApplicationArity { name, hint, expected, found, span: apply.span });
-                }
+                self.check_arity(&schema, args.len(), apply.span)?;
                 args.iter().map(|arg| self.arg(arg)).collect::<Result<_, _>>()?
             }
             ast::StoredArgs::Named(named) => self.named_args(&schema, named)?,
         };
         Ok(Atom::Apply(Apply { target, args, negated: false, span: apply.span }))
+    }
+
+    /// Whether a stored relation has so many columns.
+    pub(super) fn check_arity(&self, schema: &SchemaRef, found: usize, span: SourceSpan) -> Result<(), ProgramError> {
+        if found == schema.arity() {
+            return Ok(());
+        }
+        let (name, expected) = (schema.name.to_string(), schema.arity());
+        let hint = format!("{}; '_' stands for one of no interest, and *{name}{{column}} names some", schema.listed());
+        Err(ProgramError::ApplicationArity { name, hint, expected, found, span })
     }
 
     /// A stored relation to read, and its columns. The listing of a search index becomes a predicate.
@@ -310,7 +322,7 @@ pub(super) fn check_once<'s>(
     Ok(())
 }
 
-fn variable(symbol: &ast::Symbol) -> Variable {
+pub(super) fn variable(symbol: &ast::Symbol) -> Variable {
     Variable { name: symbol.name.clone(), span: symbol.span }
 }
 

@@ -4,7 +4,7 @@ use super::{ProgramError, Resolver, StoredRead};
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::parse::ast;
-use crate::schema::time_to_read;
+use crate::schema::{RelationSchema, time_to_read};
 use crate::value::DataValue;
 
 impl Resolver<'_> {
@@ -12,13 +12,7 @@ impl Resolver<'_> {
     pub fn stored_read(&mut self, name: &ast::Symbol, time: Option<&ast::Expr>) -> Result<StoredRead, ProgramError> {
         let schema = self.readable(name)?;
         let Some(time) = time else { return Ok(StoredRead { schema, as_of: None }) };
-        if !schema.keeps_history() {
-            return Err(ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: time.span() });
-        }
-        if gives_seconds(time) {
-            let found = "a number of seconds".to_string();
-            return Err(ProgramError::BadValiditySpec { found, help: SECONDS, span: time.span() });
-        }
+        check_history(&schema, time)?;
         let as_of = self.closed(time)?;
         if let Expr::Constant(value, span) = &as_of {
             // Whether it is a time does not depend on when "now" is.
@@ -26,6 +20,18 @@ impl Resolver<'_> {
         }
         Ok(StoredRead { schema, as_of: Some(as_of) })
     }
+}
+
+/// Whether a relation has histories to read as of a time, which is no number of seconds.
+pub(super) fn check_history(schema: &RelationSchema, time: &ast::Expr) -> Result<(), ProgramError> {
+    if !schema.keeps_history() {
+        return Err(ProgramError::InvalidTimeTravel { relation: schema.name.to_string(), span: time.span() });
+    }
+    if gives_seconds(time) {
+        let found = "a number of seconds".to_string();
+        return Err(ProgramError::BadValiditySpec { found, help: SECONDS, span: time.span() });
+    }
+    Ok(())
 }
 
 /// How to write a time after `@`.

@@ -116,6 +116,7 @@ struct Way {
 const WAYS: &[Way] = &[
     Way { name: "load_stored", query: "?[a] := *edge{fr: a}" },
     Way { name: "load_stored_with_validity", query: "?[a] := *past{k: a @ 5}" },
+    Way { name: "stored_as_of_join", query: "?[a, t] := *node{id: t}, *past{k: a @ t}" },
     Way { name: "load_stored_range", query: "?[a] := *edge{fr: a}, a > 1" },
     Way { name: "stored_prefix_join", query: "?[a, c] := *edge[a, b, _], *edge[b, c, _]" },
     Way { name: "stored_mat_join", query: "?[a, b] := *edge{fr: a, to: x}, *edge{fr: b, to: x}" },

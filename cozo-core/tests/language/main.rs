@@ -5,6 +5,7 @@ mod common;
 #[path = "../common/engines.rs"]
 mod engines;
 
+mod as_of_joins;
 mod columns;
 mod explain;
 mod fixed_rules;

@@ -142,8 +142,8 @@ fn what_is_not_a_time_or_has_no_history_is_refused() {
         ("?[v] := *mood{mood: v @ [5, true]}", "parser::bad_validity_spec", "[5, true]"),
         ("?[v] := *mood{mood: v @ now() / 3}", "parser::bad_validity_spec", "now() / 3"),
         ("?[v] := *mood{mood: v @ 1 / 'a'}", "eval::throw", "1 / 'a'"),
-        ("?[v] := t = 5, *mood{mood: v @ t + 1}", "eval::not_constant", "t"),
-        ("?[v] := p[v], not *mood{mood: v @ w} p[v] <- [[1]]", "eval::not_constant", "w"),
+        ("?[v] := *mood{mood: v @ t + 1}", "eval::unbound_variable", "*mood{mood: v @ t + 1}"),
+        ("?[v] := p[v], not *mood{mood: v @ v} p[v] <- [[1]]", "eval::negated_as_of", "*mood{mood: v @ v}"),
     ];
     for (script, expected, place) in cases {
         let error = format_error_as_json(db.run_default(script).unwrap_err(), Some(script));

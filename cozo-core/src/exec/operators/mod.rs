@@ -21,6 +21,7 @@
 //!
 //! `in_order` wraps joins whose matches must come in the order of the input.
 
+mod as_of;
 mod distinct;
 mod equal;
 mod filter;
@@ -92,6 +93,7 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
             OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
             OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
             OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, tables, run)),
+            OperatorKind::AsOf(read) => Box::new(as_of::AsOfJoin::new(read, shape, run)),
             OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
             OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
             OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),

@@ -122,7 +122,7 @@ pub fn run_on_row(
                 true
             }
             OperatorKind::Distinct => true,
-            OperatorKind::Unnest(..) | OperatorKind::Intersect(_) | OperatorKind::Search(_) => {
+            OperatorKind::Unnest(..) | OperatorKind::Intersect(_) | OperatorKind::Search(_) | OperatorKind::AsOf(_) => {
                 unreachable!("these operators may give many rows")
             }
         };

@@ -32,6 +32,9 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
         if let OperatorKind::Search(search) = &mut kind {
             search.outputs.retain(|(_, slot)| needed.contains(slot) || used.contains(slot));
         }
+        if let OperatorKind::AsOf(read) = &mut kind {
+            read.outputs.retain(|(_, slot)| needed.contains(slot));
+        }
         filled.iter().for_each(|slot| {
             needed.remove(slot);
         });

@@ -30,7 +30,7 @@ pub(super) fn condition(atom: &Atom) -> Option<Expr> {
         Atom::Unify(variable, expr) => ("eq", variable, expr),
         Atom::Unnest(variable, expr) => ("is_in", variable, expr),
         Atom::Same(..) => unreachable!("nothing negates a search, nor a body that is ordered"),
-        Atom::Apply(_) | Atom::Search(_) => return None,
+        Atom::Apply(_) | Atom::Search(_) | Atom::AsOf(_) => return None,
     };
     Some(call(name, vec![use_of(variable.clone()), expr.clone()]))
 }

@@ -100,5 +100,10 @@ fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
             search.filter.iter_mut().for_each(in_expr);
             search.outputs.iter_mut().for_each(|(_, variable)| in_variable(variable));
         }
+        Atom::AsOf(read) => {
+            in_expr(&mut read.time);
+            read.keys.iter_mut().for_each(|(_, value)| in_expr(value));
+            read.outputs.iter_mut().for_each(|(_, variable)| in_variable(variable));
+        }
     }
 }

@@ -191,7 +191,10 @@ impl Pass<'_> {
         let reaches = |rule: &Rule| {
             let variable = &rule.head[column].name;
             let reads = |atom: &Atom| {
-                matches!(atom, Atom::Apply(Apply { negated: false, .. }) | Atom::Unnest(..) | Atom::Search(_))
+                matches!(
+                    atom,
+                    Atom::Apply(Apply { negated: false, .. }) | Atom::Unnest(..) | Atom::Search(_) | Atom::AsOf(_)
+                )
             };
             let is_reached = |atom: &Atom| match atom {
                 Atom::Apply(apply) => {
@@ -283,7 +286,7 @@ fn magic_atom(name: &SmallStr, adornment: &str, rule: &Rule) -> Atom {
 fn relevant(before: &[Atom], head: &[Variable], computed: &[Atom]) -> Vec<Atom> {
     let binds = |atom: &Atom| match atom {
         Atom::Apply(apply) => !apply.negated,
-        Atom::Unify(..) | Atom::Unnest(..) | Atom::Search(_) => true,
+        Atom::Unify(..) | Atom::Unnest(..) | Atom::Search(_) | Atom::AsOf(_) => true,
         Atom::Filter(_) | Atom::Same(..) => false,
     };
     let variables: Vec<Vec<&SmallStr>> = before.iter().map(Atom::variables).collect();

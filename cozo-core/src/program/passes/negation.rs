@@ -183,6 +183,7 @@ fn binders(
         let binds = |atom: &Atom| match atom {
             Atom::Unify(variable, _) | Atom::Unnest(variable, _) => variable.name == name,
             Atom::Search(search) => search.bindings().any(|binding| *binding == name),
+            Atom::AsOf(read) => read.bindings().any(|binding| *binding == name),
             _ => false,
         };
         let positions: Vec<usize> = match best {
@@ -200,6 +201,7 @@ fn binders(
                 }
                 Atom::Unify(_, expr) | Atom::Unnest(_, expr) => missing.extend(expr.variables().into_iter().cloned()),
                 Atom::Search(search) => missing.extend(search.inputs().cloned()),
+                Atom::AsOf(read) => missing.extend(read.inputs().cloned()),
                 Atom::Filter(_) | Atom::Same(..) => {}
             }
         }

@@ -23,7 +23,9 @@ use super::equalities::share_variables;
 use crate::budget;
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Definition, Predicate, Program, ProgramError, Rule, Search, Variable};
+use crate::program::{
+    Apply, Arg, AsOfRead, Atom, Definition, Predicate, Program, ProgramError, Rule, Search, Variable,
+};
 use crate::value::{DataValue, SmallStr};
 
 /// Orders the bodies of all rules.
@@ -182,7 +184,7 @@ impl Ordering {
                 let pending = |name: &&SmallStr| self.bindable.contains(*name) && !self.bound.contains(*name);
                 apply.negated && !apply.args.iter().flat_map(Arg::variables).any(|name| pending(&name))
             }
-            Atom::Search(_) => false,
+            Atom::Search(_) | Atom::AsOf(_) => false,
         }
     }
 
@@ -201,7 +203,7 @@ impl Ordering {
             }
             Atom::Unnest(variable, expr) => Atom::Filter(call("is_in", vec![use_of(variable), expr])),
             Atom::Apply(apply) => Atom::Apply(self.negated(apply)?),
-            tested @ (Atom::Filter(_) | Atom::Same(..) | Atom::Search(_)) => tested,
+            tested @ (Atom::Filter(_) | Atom::Same(..) | Atom::Search(_) | Atom::AsOf(_)) => tested,
         };
         self.ordered.push(placed);
         Ok(())
@@ -242,6 +244,7 @@ impl Ordering {
             Atom::Apply(apply) => !apply.negated,
             Atom::Unify(_, expr) | Atom::Unnest(_, expr) => self.all_bound(expr),
             Atom::Search(search) => search.inputs().all(|name| self.bound.contains(name)),
+            Atom::AsOf(read) => read.inputs().all(|name| self.bound.contains(name)),
             Atom::Filter(_) | Atom::Same(..) => false,
         };
         let is_bound = |arg: &Arg| match arg {
@@ -251,12 +254,12 @@ impl Ordering {
         };
         let touches_bound = |atom: &Atom| match atom {
             Atom::Apply(apply) => can_stand(atom) && apply.args.iter().any(is_bound),
-            Atom::Unnest(..) | Atom::Search(_) => can_stand(atom),
+            Atom::Unnest(..) | Atom::Search(_) | Atom::AsOf(_) => can_stand(atom),
             _ => false,
         };
         let Some(textual) = self.waiting.iter().position(can_stand) else { return Ok(false) };
         let position = match (self.choice, &self.waiting[textual]) {
-            (Choice::BoundFirst, Atom::Apply(_) | Atom::Unnest(..) | Atom::Search(_)) => {
+            (Choice::BoundFirst, Atom::Apply(_) | Atom::Unnest(..) | Atom::Search(_) | Atom::AsOf(_)) => {
                 self.waiting.iter().position(touches_bound).unwrap_or(textual)
             }
             _ => textual,
@@ -273,6 +276,7 @@ impl Ordering {
                 self.ordered.push(Atom::Unnest(variable, expr));
             }
             Atom::Search(search) => self.searched(search),
+            Atom::AsOf(read) => self.read_as_of(read),
             unification => self.settle(unification)?,
         }
         Ok(true)
@@ -289,6 +293,28 @@ impl Ordering {
             }
         }
         self.ordered.push(Atom::Search(search));
+        self.ordered.extend(tests);
+    }
+
+    /// Places a read of histories. A variable that is bound already is looked up if its column tells histories apart, and compared with
+    /// what is found otherwise.
+    fn read_as_of(&mut self, mut read: AsOfRead) {
+        let (mut tests, mut outputs) = (vec![], vec![]);
+        for (column, variable) in std::mem::take(&mut read.outputs) {
+            if self.bound.insert(variable.name.clone()) {
+                outputs.push((column, variable));
+            } else if read.identifies(column) && !outputs.iter().any(|(_, own)| own.name == variable.name) {
+                read.keys.push((column, use_of(variable)));
+            } else {
+                let found = made_up(&mut self.fresh, variable.span);
+                self.bound.insert(found.name.clone());
+                outputs.push((column, found.clone()));
+                tests.push(Atom::Same(variable, use_of(found)));
+            }
+        }
+        read.keys.sort_by_key(|(column, _)| *column);
+        read.outputs = outputs;
+        self.ordered.push(Atom::AsOf(read));
         self.ordered.extend(tests);
     }
 
@@ -338,6 +364,11 @@ impl Ordering {
                 let unbound = search.inputs().find(|name| !self.bound.contains(*name));
                 let name = unbound.map_or("_".to_string(), SmallStr::to_string);
                 ProgramError::UnboundVariable { name, span: search.span }
+            }
+            Atom::AsOf(read) => {
+                let unbound = read.inputs().find(|name| !self.bound.contains(*name));
+                let name = unbound.map_or("_".to_string(), SmallStr::to_string);
+                ProgramError::UnboundVariable { name, span: read.span }
             }
         }
     }
