@@ -6,8 +6,8 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use cozo::{NamedColumns, NamedRows};
 use cozo::value::{Batch, Column, arrow};
+use cozo::{NamedColumns, NamedRows};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
@@ -120,8 +120,13 @@ impl ArrowResult {
     }
 
     fn __repr__(&self) -> String {
-        let columns =
-            self.table.batch.schema_ref().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
+        let columns = self
+            .table
+            .batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .map(|field| format!("{}: {}", field.name(), field.data_type()));
         format!("<ArrowResult of {} rows: {}>", self.table.batch.num_rows(), columns.collect::<Vec<_>>().join(", "))
     }
 

@@ -9,7 +9,8 @@ class Description(dict):
         self.script = script
 
     def __str__(self):
-        lines = [self.get("message") or "", *self.marked_lines()]
+        code = f" ({self['code']})" if self.get("code") else ""
+        lines = [(self.get("message") or "") + code, *self.marked_lines()]
         for related in self.get("related") or []:
             lines.append("  " + related.get("message", ""))
         if self.get("help"):

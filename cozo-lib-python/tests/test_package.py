@@ -375,7 +375,7 @@ def test_errors(db):
     error = raised.value
     assert error.code == "query::relation_not_found" and error.labels and error.args[0]["code"] == error.code
     lines = str(error).splitlines()
-    assert lines[0] == error.message and lines[-1] == "help: " + error.help
+    assert lines[0] == f"{error.message} ({error.code})" and lines[-1] == "help: " + error.help
     assert "3 | \t*nobody[x, y]" in lines
     mark = lines[lines.index("3 | \t*nobody[x, y]") + 1]
     assert mark.startswith("  | \t") and "^" in mark
@@ -439,7 +439,7 @@ def examples():
         yield from (test for test in doctest.DocTestFinder().find(module, "cozo" + name) if test.examples)
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+@pytest.mark.parametrize("example", list(examples()), ids=lambda example: example.name)
 def test_examples_of_docstrings(example, db, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if not any("db.create(" in step.source for step in example.examples):

@@ -33,7 +33,7 @@ class Error(Exception):
         self.message = described.get("message") or ""
         self.help = described.get("help")
         self.labels = described.get("labels") or []
-        self._text = text or "\n".join([self.message, *([f"help: {self.help}"] if self.help else [])])
+        self._text = text or f"{self.message} ({self.code})" + (f"\nhelp: {self.help}" if self.help else "")
         self.display = described.get("display") or self._text
 
     def __str__(self) -> str:
