@@ -38,7 +38,7 @@ python: cargo        ## build the Python module and run its tests
 .PHONY: wheel
 # RocksDB takes half an hour to compile, and is a large part of the wheel: SMALL=1 leaves it out.
 wheel: cargo         ## build the wheel of the Python packages (SMALL=1: without RocksDB)
-	maturin=$$(tools/venv.sh maturin 'maturin>=1.9.4,<2')/bin/maturin; cd cozo-lib-python && \
+	maturin=$$(tools/venv.sh maturin 'maturin>=1.9.4,<2')/bin/maturin && cd cozo-lib-python && \
 	    $(if $(SMALL),,../tools/with-libclang.sh) "$$maturin" build --release --strip --out "$$CARGO_TARGET_DIR/wheels" $(if $(SMALL),--no-default-features)
 	@ls -l "$$CARGO_TARGET_DIR/wheels"
 

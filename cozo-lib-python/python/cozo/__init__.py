@@ -6,8 +6,8 @@
 >>> db.run("?[name] := *person{name, age}, age < $limit", limit=30).value()
 'Bea'
 
-`connect` opens a database. `Database.run` gives a `Result`, which turns into rows, dicts, and tables of pandas, polars and pyarrow.
-Everything that goes wrong in the database is an `Error`.
+`connect` opens a database. `Database.run` gives a `Result`, which turns into rows, dicts, and tables of pandas,
+polars and pyarrow. Everything that goes wrong in the database is an `Error`.
 """
 
 from cozo_embedded import __version__

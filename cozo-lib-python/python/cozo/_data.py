@@ -1,6 +1,7 @@
 """Data of all kinds as one: a table with names, types, and rows or an Arrow stream.
 
-Frames of pandas, tables of pyarrow and polars, and whatever speaks Arrow's PyCapsule interface go in as Arrow; lists and dicts as rows.
+Frames of pandas, tables of pyarrow and polars, and whatever speaks Arrow's PyCapsule interface go in as Arrow; lists
+and dicts as rows.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def of_list(data: list, names: Optional[Sequence[str]], in_micros: Collection[st
         raise refused("bad_data", "the rows have no names of columns", HELP)
     for row in data:
         if len(row) > len(names):
-            raise refused("bad_data", f"a row has {len(row)} values, the relation {len(names)} columns", "leave out the others")
+            message = f"a row has {len(row)} values, the relation {len(names)} columns"
+            raise refused("bad_data", message, "leave out the others")
     width = max(map(len, data))
     if any(len(row) != width for row in data):
         raise refused("bad_data", "the rows are not of one length", "fill up the short ones with None")
@@ -105,7 +107,9 @@ def of_arrow(table: Any, in_micros: Collection[str]) -> Table:
 
 
 def of_columns(table: Table, asserted: Collection[str]) -> Table:
-    """A table of Arrow whose rows hold plain values. Columns with microseconds of a Validity go in as rows, since a number is none."""
+    """A table of Arrow whose rows hold plain values. Columns with microseconds of a Validity go in as rows, since a
+    number is none.
+    """
     positions = [at for at, name in enumerate(table.names) if name in asserted]
 
     def rows() -> list:
@@ -149,7 +153,14 @@ def of_pandas(frame: Any, in_micros: Collection[str]) -> Table:
     return of_rows(names, rows, in_micros)
 
 
-POLARS = {"Boolean": "Bool", "String": "String", "Categorical": "String", "Enum": "String", "Binary": "Bytes", "Struct": "Json"}
+POLARS = {
+    "Binary": "Bytes",
+    "Boolean": "Bool",
+    "Categorical": "String",
+    "Enum": "String",
+    "String": "String",
+    "Struct": "Json",
+}
 
 
 def of_polars(frame: Any, in_micros: Collection[str]) -> Table:

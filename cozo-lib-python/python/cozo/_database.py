@@ -24,9 +24,9 @@ Path = Union[str, "os.PathLike[str]"]
 def connect(path: Optional[Path] = None, *, engine: Optional[str] = None, **options: Any) -> Database:
     """Opens a database, or makes a new one.
 
-    Without a path, or with `":memory:"`, it is in memory. A folder that RocksDB has made is opened with the engine `rocksdb`, and all
-    else is a file of the engine `sqlite`; `engine` names another one. Options are those of the engine: `cache_mb`, `durability`,
-    `read_only`, `query_memory_mb` and more.
+    Without a path, or with `":memory:"`, it is in memory. A folder that RocksDB has made is opened with the engine
+    `rocksdb`, and all else is a file of the engine `sqlite`; `engine` names another one. Options are those of the
+    engine: `cache_mb`, `durability`, `read_only`, `query_memory_mb` and more.
 
     >>> with cozo.connect("app.db", durability="disk") as db:
     ...     db.create("note", [{"id": 1, "text": "hello"}], key="id")
@@ -66,8 +66,8 @@ class Database(Writes):
         self._is_open = True
 
     def run(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
-        """Runs a script. `$name` in it is a parameter, given by its name or in a dict. A date or a datetime goes in as its seconds
-        since the epoch; without a time zone it is UTC.
+        """Runs a script. `$name` in it is a parameter, given by its name or in a dict. A date or a datetime goes in
+        as its seconds since the epoch; without a time zone it is UTC.
 
         >>> db.run("?[y] := y = $x + 1", x=1).value()
         2
@@ -83,7 +83,8 @@ class Database(Writes):
         return run(lambda script, values: self.native.run_script_arrow(script, values, True), script, parameters, named)
 
     async def run_async(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
-        """`run` on another thread, while the event loop goes on. A task that is cancelled does not stop the script: `:timeout` does.
+        """`run` on another thread, while the event loop goes on. A task that is cancelled does not stop the script:
+        `:timeout` does.
 
         >>> async def main():
         ...     return (await db.run_async("?[x] := x = $x", x=1)).value()
@@ -113,8 +114,8 @@ class Database(Writes):
     ) -> None:
         """Makes a relation with the columns and rows of the data.
 
-        `key` names the columns that tell rows apart; without it all do. Types are those of the values, nullable where one is missing,
-        unless `types` says otherwise.
+        `key` names the columns that tell rows apart; without it all do. Types are those of the values, nullable where
+        one is missing, unless `types` says otherwise.
 
         >>> db.create("person", pandas.DataFrame({"name": ["Ann"], "age": [31]}), key="name")
         >>> db.columns("person")[1].type
@@ -205,8 +206,8 @@ class Database(Writes):
             return Transaction(self, self.native.multi_transact(write))
 
     def rule(self, name: str, columns: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Makes a function a fixed rule, which gives rows of so many values. It gets each input as a list of rows, and the options of the
-        call by name.
+        """Makes a function a fixed rule, which gives rows of so many values. It gets each input as a list of rows,
+        and the options of the call by name.
 
         >>> @db.rule("Oldest", columns=2)
         ... def oldest(people, n=1):
@@ -223,7 +224,8 @@ class Database(Writes):
         return register
 
     def on_change(self, relation: str, callback: Callable[[Change], Any]) -> Subscription:
-        """Calls a function after each commit that changed a relation, on a thread of its own, until `stop` of what it gives is called.
+        """Calls a function after each commit that changed a relation, on a thread of its own, until `stop` of what it
+        gives is called.
 
         >>> subscription = db.on_change("person", lambda change: print(change.kind, change.new))
         """

@@ -36,7 +36,8 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     cells = [[cell(value) for value in row] for row in shown]
     widths = [max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(columns)]
     right = [bool(shown) and all(row[at] is None or is_number(row[at]) for row in shown) for at in range(len(columns))]
-    line = lambda row: "  ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in zip(row, widths, right))
+    padded = lambda text, at: text.rjust(widths[at]) if right[at] else text.ljust(widths[at])
+    line = lambda row: "  ".join(padded(text, at) for at, text in enumerate(row))
     lines = [line(columns), "  ".join("─" * width for width in widths), *map(line, cells)]
     return "\n".join([text.rstrip() for text in lines] + [f"({counted(len(rows), TEXT_ROWS)})"])
 

@@ -74,7 +74,8 @@ class Result:
         return table
 
     def df(self, times: Iterable[str] = ()) -> Any:
-        """A frame of pandas. Columns of Int or Bool with nulls have pandas' types `Int64` and `boolean`, so that no digit is lost.
+        """A frame of pandas. Columns of Int or Bool with nulls have pandas' types `Int64` and `boolean`, so that no
+        digit is lost.
 
         `times` are columns of seconds, or of the type Validity, which become `datetime64[us, UTC]`.
 

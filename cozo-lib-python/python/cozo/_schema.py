@@ -8,6 +8,7 @@ import uuid
 from typing import Any, Iterable, NamedTuple, Sequence
 
 from ._errors import refused
+from ._times import is_missing
 
 NAME = re.compile(r"[^\W\d]\w*\Z")
 RELATION = re.compile(r"[^\W\d][\w.:]*\Z")
@@ -27,7 +28,8 @@ def relation_name(name: str) -> str:
     """The name of a relation, if a script can have it."""
     if isinstance(name, str) and RELATION.match(name):
         return name
-    raise refused("bad_name", f"{name!r} is no name of a relation", "a name has letters, digits and '_', and begins with a letter")
+    help = "a name has letters, digits and '_', and begins with a letter"
+    raise refused("bad_name", f"{name!r} is no name of a relation", help)
 
 
 def column_names(names: Iterable[Any]) -> list[str]:
@@ -57,8 +59,6 @@ def type_of_values(values: Sequence[Any]) -> str:
 
 def type_of(value: Any) -> str | None:
     """The type of a value; None for a missing one."""
-    from ._times import is_missing
-
     if value is None or is_missing(value):
         return None
     for classes, name in BY_CLASS:
@@ -68,12 +68,15 @@ def type_of(value: Any) -> str | None:
     if getattr(value, "ndim", None) == 1 and kind == "f":
         return f"<{'F32' if value.dtype.itemsize <= 4 else 'F64'}; {len(value)}>"
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        return {"b": "Bool", "i": "Int", "u": "Int", "f": "Float", "M": "Float", "m": "Float", "U": "String"}.get(kind, "Any")
+        return BY_KIND.get(kind, "Any")
     if isinstance(value, (list, tuple)) and value:
         inner = type_of_values(value)
         return "Any" if inner == "Any?" else f"[{inner}]"
     return "Any"
 
+
+BY_KIND = {"b": "Bool", "i": "Int", "u": "Int", "f": "Float", "M": "Float", "m": "Float", "U": "String"}
+"""Types by the kind of a type of numpy."""
 
 BY_CLASS = [
     (bool, "Bool"),

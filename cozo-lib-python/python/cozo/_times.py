@@ -1,7 +1,7 @@
 """Times and other objects as values.
 
-The language has no type for a moment in time: functions of time give seconds since the epoch, as a Float. So times become seconds, and
-microseconds for a column of the type Validity, which counts these. What has no time zone is UTC.
+The language has no type for a moment in time: functions of time give seconds since the epoch, as a Float. So times
+become seconds, and microseconds for a column of the type Validity, which counts these. What has no time zone is UTC.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def micros(value: Any) -> Any:
 
 
 def plain(value: Any, as_validity: bool = False) -> Any:
-    """A value with all times in it as seconds, or as `[microseconds, True]`, which is a Validity; the same object if it has none.
+    """A value with all times in it as seconds, or as `[microseconds, True]`, which is a Validity; the same object if
+    it has none.
 
     UUIDs become text, missing values of pandas None, frames of pandas lists of rows, series and arrays lists.
     """
@@ -61,7 +62,8 @@ def plain(value: Any, as_validity: bool = False) -> Any:
 def of_arrays(value: Any, as_validity: bool) -> Any:
     """Arrays of numpy with times, and what pandas has, as lists."""
     module = type(value).__module__.partition(".")[0]
-    if module == "numpy" and getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m", "O") and hasattr(value, "flat"):
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if module == "numpy" and kind in ("M", "m", "O") and hasattr(value, "flat"):
         return [plain(item, as_validity) for item in value]
     if module == "pandas" and hasattr(value, "itertuples"):
         return [plain(list(row), as_validity) for row in value.itertuples(index=False, name=None)]

@@ -34,7 +34,9 @@ class Transaction(Writes):
             return self._database.columns(relation)
 
     def commit(self) -> None:
-        """Makes the writes lasting; `with` does it. An error with the code `transact::conflict` asks to run the transaction again."""
+        """Makes the writes lasting; `with` does it. An error with the code `transact::conflict` asks to run the
+        transaction again.
+        """
         with translated():
             self._native.commit()
 

@@ -21,7 +21,8 @@ def run(native: Callable[[str, dict], Any], script: str, positional: Optional[Ma
             described = raised.args[0] if raised.args else None
             if not (isinstance(described, dict) and described.get("code") == "python::unconvertible"):
                 raise
-            # The script has not begun: parameters are converted before. Most have nothing to convert, and are not looked through.
+            # The script has not begun: parameters are converted before. Most have nothing to convert, and are not
+            # looked through.
             values = {name: plain(value) for name, value in parameters.items()}
             if all(values[name] is parameters[name] for name in values):
                 raise
@@ -29,8 +30,8 @@ def run(native: Callable[[str, dict], Any], script: str, positional: Optional[Ma
 
 
 class Writes:
-    """What writes rows. The data may be a frame of pandas or polars, a table of pyarrow or whatever else speaks Arrow, a list of dicts,
-    a dict of columns, a dict with one row, or rows in the order of the relation's columns.
+    """What writes rows. The data may be a frame of pandas or polars, a table of pyarrow or whatever else speaks
+    Arrow, a list of dicts, a dict of columns, a dict with one row, or rows in the order of the relation's columns.
     """
 
     def run(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
@@ -77,7 +78,8 @@ class Writes:
         wanted = [column.name for column in columns if column.is_key] if operation == "rm" else known
         for name in table.names:
             if name not in known:
-                raise refused("no_column", f"relation '{relation}' has no column '{name}'", f"its columns are {', '.join(known)}")
+                message = f"relation '{relation}' has no column '{name}'"
+                raise refused("no_column", message, f"its columns are {', '.join(known)}")
         if table.count:
             self._write_table(operation, relation, table, [name for name in table.names if name in wanted])
 

@@ -43,8 +43,8 @@ class CozoDbPy:
     """A database. Threads may share it, and their scripts run at the same time.
 
     Every error is an Exception, or a TypeError for an argument of a wrong type, whose only argument is a dict with `message`,
-    `display`, `labels`, `code` and `help`. `str` of the exception is a report with the message, the line of the script and
-    the help.
+    `display`, `labels`, `code` and `help`. `str` of the exception is a report with the message, the line of the script
+    and the help.
     """
 
     def __new__(cls, engine: str, path: Union[str, "PathLike[str]"], options: str) -> "CozoDbPy":
