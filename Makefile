@@ -35,6 +35,13 @@ unit: cargo          ## run the tests of all crates
 python: cargo        ## build the Python module and run its tests
 	@if [ -x cozo-lib-python/test.sh ]; then cozo-lib-python/test.sh; fi
 
+.PHONY: wheel
+# RocksDB takes half an hour to compile, and is a large part of the wheel: SMALL=1 leaves it out.
+wheel: cargo         ## build the wheel of the Python packages (SMALL=1: without RocksDB)
+	maturin=$$(tools/venv.sh maturin 'maturin>=1.9.4,<2')/bin/maturin && cd cozo-lib-python && \
+	    $(if $(SMALL),,../tools/with-libclang.sh) "$$maturin" build --release --strip --out "$$CARGO_TARGET_DIR/wheels" $(if $(SMALL),--no-default-features)
+	@ls -l "$$CARGO_TARGET_DIR/wheels"
+
 header: cargo        ## write the header of the C library anew
 	cargo run --quiet --manifest-path cozo-lib-c/header/Cargo.toml --target-dir "$$CARGO_TARGET_DIR/tmp/header" > "$$CARGO_TARGET_DIR/cozo_c.h"
 	mv "$$CARGO_TARGET_DIR/cozo_c.h" cozo-lib-c/cozo_c.h

@@ -14,14 +14,11 @@ fi
 # All of the workspace at once, because crates have the same features then as in the tests of Rust, and are not compiled again.
 target=${CARGO_TARGET_DIR:-$here/../target}
 "$here/../tools/with-libclang.sh" cargo build --quiet --workspace --manifest-path "$here/../Cargo.toml"
-# The package as a wheel has it.
-rm -rf "$site"/cozo_embedded*
-mkdir "$site/cozo_embedded"
+# The packages as a wheel has them.
+rm -rf "$site/cozo" "$site"/cozo_embedded*
+cp -R "$here/python/cozo" "$here/python/cozo_embedded" "$site"
 for module in "$target/debug/libcozo_embedded.so" "$target/debug/libcozo_embedded.dylib"; do
     if [ -f "$module" ]; then cp "$module" "$site/cozo_embedded/cozo_embedded.abi3.so"; fi
 done
-echo 'from .cozo_embedded import *' >"$site/cozo_embedded/__init__.py"
-cp "$here/cozo_embedded.pyi" "$site/cozo_embedded/__init__.pyi"
-touch "$site/cozo_embedded/py.typed"
 export COZO_BINARY="$target/debug/cozo"
 exec "$here/../tools/with-chromium.sh" "$venv/bin/python" -m pytest -q "$here/tests" "$@"

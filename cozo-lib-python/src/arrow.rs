@@ -6,14 +6,15 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use cozo::NamedColumns;
-use cozo::value::{Batch, arrow};
+use cozo::value::{Batch, Column, arrow};
+use cozo::{NamedColumns, NamedRows};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
 
 use crate::arguments::wrong_type;
 use crate::error::BindingError;
 use crate::interruptible::released;
+use crate::to_python::row_tuples;
 
 /// The names that the interface gives to its capsules.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -22,25 +23,62 @@ const SCHEMA: &CStr = c"arrow_schema";
 /// A result as one Arrow table, which pyarrow, pandas, polars, DuckDB and others read as it stands.
 #[pyclass(frozen, module = "cozo_embedded")]
 pub struct ArrowResult {
-    batch: RecordBatch,
+    table: Table,
     next: Option<Py<ArrowResult>>,
+    warnings: Vec<String>,
+}
+
+/// One result.
+pub struct Table {
+    batch: RecordBatch,
+    /// The columns whose values Arrow does not keep as they are, by position: lists, objects, mixtures.
+    exact: Vec<(usize, Column)>,
+}
+
+impl Table {
+    fn new(headers: Vec<String>, rows: Batch) -> Result<Table, ArrowError> {
+        let columns = rows.columns.iter().enumerate();
+        let exact = columns.filter(|(_, column)| matches!(column, Column::Any(_)));
+        let exact = exact.map(|(position, column)| (position, column.clone())).collect();
+        Ok(Table { batch: arrow::record_batch(headers, rows)?, exact })
+    }
+
+    /// All columns as they were.
+    fn columns(&self) -> Result<Batch, String> {
+        let mut rows = arrow::columns(&self.batch).map_err(|refusal| refusal.to_string())?;
+        self.exact.iter().for_each(|(position, column)| rows.columns[*position] = column.clone());
+        Ok(rows)
+    }
 }
 
 /// A result and those that follow, first to last; made without the interpreter's lock.
-pub fn record_batches(result: NamedColumns) -> Result<Vec<RecordBatch>, ArrowError> {
-    let (mut batches, mut rest) = (vec![], Some(result));
+pub fn tables(result: NamedColumns) -> Result<Vec<Table>, ArrowError> {
+    let (mut tables, mut rest) = (vec![], Some(result));
     while let Some(result) = rest {
-        batches.push(arrow::record_batch(result.headers, result.rows)?);
+        tables.push(Table::new(result.headers, result.rows)?);
         rest = result.next.map(|next| *next);
     }
-    Ok(batches)
+    Ok(tables)
+}
+
+/// [`tables`] of rows.
+pub fn tables_of_rows(result: NamedRows) -> Result<Vec<Table>, ArrowError> {
+    let (mut tables, mut rest) = (vec![], Some(result));
+    while let Some(result) = rest {
+        let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
+        tables.push(Table::new(result.headers, rows)?);
+        rest = result.next.map(|next| *next);
+    }
+    Ok(tables)
 }
 
 impl ArrowResult {
-    /// The object of a result and those that follow.
-    pub fn new(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Py<ArrowResult>> {
-        let chained = |next: Option<Py<ArrowResult>>, batch| Py::new(py, ArrowResult { batch, next }).map(Some);
-        let first = batches.into_iter().rev().try_fold(None, chained)?;
+    /// The object of a result and those that follow, each with the warnings of the script.
+    pub fn new(py: Python<'_>, tables: Vec<Table>, warnings: Vec<String>) -> PyResult<Py<ArrowResult>> {
+        let chained = |next: Option<Py<ArrowResult>>, table| {
+            Py::new(py, ArrowResult { table, next, warnings: warnings.clone() }).map(Some)
+        };
+        let first = tables.into_iter().rev().try_fold(None, chained)?;
         first.ok_or_else(|| BindingError::Internal("a script without a result".to_string()).raise(py))
     }
 }
@@ -50,13 +88,13 @@ impl ArrowResult {
     /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
-        self.batch.num_rows()
+        self.table.batch.num_rows()
     }
 
     /// The names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+        self.table.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// A further result, where a script returns several.
@@ -65,19 +103,36 @@ impl ArrowResult {
         self.next.as_ref().map(|next| next.clone_ref(py))
     }
 
+    /// What the script probably does not mean, in words.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// The rows as tuples of the objects that `run_script` gives.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = released(py, || self.table.columns())?.map_err(|message| BindingError::Arrow(message).raise(py))?;
+        row_tuples(py, &rows)
+    }
+
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.table.batch.num_rows()
     }
 
     fn __repr__(&self) -> String {
-        let columns =
-            self.batch.schema_ref().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type()));
-        format!("<ArrowResult of {} rows: {}>", self.batch.num_rows(), columns.collect::<Vec<_>>().join(", "))
+        let columns = self
+            .table
+            .batch
+            .schema_ref()
+            .fields()
+            .iter()
+            .map(|field| format!("{}: {}", field.name(), field.data_type()));
+        format!("<ArrowResult of {} rows: {}>", self.table.batch.num_rows(), columns.collect::<Vec<_>>().join(", "))
     }
 
     /// The columns' names and types, as a capsule of Arrow's C data interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(&**self.batch.schema_ref());
+        let schema = FFI_ArrowSchema::try_from(&**self.table.batch.schema_ref());
         let schema = schema.map_err(|error| arrow_error(py, &error))?;
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
@@ -91,7 +146,7 @@ impl ArrowResult {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let batches = RecordBatchIterator::new([Ok(self.table.batch.clone())], self.table.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use cozo::{DbInstance, Interrupt, Process, ScriptMutability, Strictness};
 use pyo3::exceptions::PyUserWarning;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -112,7 +113,8 @@ impl CozoDbPy {
         Ok(CozoDbPy(opened))
     }
 
-    /// Runs a script: `{'headers': [...], 'rows': [[...]], 'next': None or such a dict}`.
+    /// Runs a script: `{'headers': [...], 'rows': [[...]], 'next': None or such a dict}`. What the script probably does not
+    /// mean stands under `warnings`, as a list of str; without a warning there is no such key.
     fn run_script<'py>(
         &self,
         py: Python<'py>,
@@ -124,9 +126,17 @@ impl CozoDbPy {
         let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
         let (script, interrupt) = (query.clone(), Interrupt::default());
         let switch = interrupt.clone();
-        let run = move || db.run_script_interruptible(&script, params, mutability, &interrupt);
+        let run = move || {
+            let result = db.run_script_interruptible(&script, params, mutability, &interrupt);
+            result.map(|rows| (rows, db.script_warnings(&script)))
+        };
         let result = interruptible(py, &switch, &query, run)?;
-        rows_to_python(py, result.map_err(|report| script_error(py, report, &query))?)
+        let (rows, warnings) = result.map_err(|report| script_error(py, report, &query))?;
+        let dict = rows_to_python(py, rows)?;
+        if !warnings.is_empty() {
+            dict.set_item(intern!(py, "warnings"), warnings)?;
+        }
+        Ok(dict)
     }
 
     /// Runs a script; the result as an Arrow table.
@@ -143,10 +153,11 @@ impl CozoDbPy {
         let switch = interrupt.clone();
         let run = move || {
             let result = db.run_script_columns(&script, params, mutability, &interrupt);
-            result.map(arrow::record_batches)
+            result.map(|columns| (arrow::tables(columns), db.script_warnings(&script)))
         };
-        let result = interruptible(py, &switch, &query, run)?.map_err(|report| script_error(py, report, &query))?;
-        ArrowResult::new(py, result.map_err(|error| arrow_error(py, &error))?)
+        let result = interruptible(py, &switch, &query, run)?;
+        let (tables, warnings) = result.map_err(|report| script_error(py, report, &query))?;
+        ArrowResult::new(py, tables.map_err(|error| arrow_error(py, &error))?, warnings)
     }
 
     /// Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-'; all of them or none.

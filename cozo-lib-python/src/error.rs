@@ -5,11 +5,16 @@
 //! {'ok': False, 'message': 'database closed', 'code': 'db::closed', 'help': ..., 'display': ..., 'labels': [], ...}
 //! ```
 //!
-//! A client shows `message` and `display`, and tells errors by `code`, whatever went wrong.
+//! A client shows `message` and `display`, and tells errors by `code`, whatever went wrong. The dict is one of a class of
+//! Python, `Description`, whose text is the report, so that the text of the exception reads well.
+
+use std::ffi::CString;
 
 use miette::Diagnostic;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyModule;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -85,7 +90,7 @@ pub enum BindingError {
 
 /// The exception of a failed script.
 pub fn script_error(py: Python<'_>, report: cozo::Error, script: &str) -> PyErr {
-    raise(py, cozo::format_error_as_json(report, Some(script)), PyException::new_err)
+    raise(py, cozo::format_error_as_json(report, Some(script)), Some(script), PyException::new_err)
 }
 
 /// The exception of any other failed operation: its message goes on with the causes, which say what did not fit.
@@ -93,14 +98,27 @@ pub fn error(py: Python<'_>, report: cozo::Error) -> PyErr {
     let message = format!("{report:#}");
     let mut described = cozo::format_error_as_json(report, None);
     described["message"] = Value::String(message);
-    raise(py, described, PyException::new_err)
+    raise(py, described, None, PyException::new_err)
 }
 
 /// What makes an exception of a dict.
 type Raise = fn((Py<PyAny>,)) -> PyErr;
 
-fn raise(py: Python<'_>, description: Value, of: Raise) -> PyErr {
-    json_to_python(py, description).map_or_else(|error| error, |description| of((description.unbind(),)))
+fn raise(py: Python<'_>, description: Value, script: Option<&str>, of: Raise) -> PyErr {
+    let dict = json_to_python(py, description);
+    let described = dict.and_then(|dict| description_class(py)?.call1((dict, script)));
+    described.map_or_else(|error| error, |description| of((description.unbind(),)))
+}
+
+/// The class of the dicts, which only Python can make: a class of Rust for the stable ABI cannot extend `dict`.
+fn description_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || {
+        let code = CString::new(include_str!("description.py"))?;
+        let module = PyModule::from_code(py, &code, c"cozo_embedded/description.py", c"cozo_embedded.description")?;
+        PyResult::Ok(module.getattr("Description")?.unbind())
+    };
+    CLASS.get_or_try_init(py, make).map(|class| class.bind(py))
 }
 
 impl BindingError {
@@ -108,6 +126,6 @@ impl BindingError {
     pub fn raise(self, py: Python<'_>) -> PyErr {
         let of: Raise =
             if matches!(self, BindingError::WrongType { .. }) { PyTypeError::new_err } else { PyException::new_err };
-        raise(py, cozo::format_error_as_json(self.into(), None), of)
+        raise(py, cozo::format_error_as_json(self.into(), None), None, of)
     }
 }

@@ -1,10 +1,11 @@
 //! Values, results and JSON as Python objects.
 
+use cozo::value::Batch;
 use cozo::{DataValue, NamedRows, Num};
 use pyo3::IntoPyObject;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 use serde_json::Value;
 
 /// `{"headers": [...], "rows": [[...]], "next": None or such a dict}`.
@@ -20,6 +21,12 @@ pub fn rows_to_python(py: Python<'_>, result: NamedRows) -> PyResult<Bound<'_, P
 /// Rows as a list of lists.
 pub fn row_lists(py: Python<'_>, rows: Vec<Vec<DataValue>>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, rows.into_iter().map(Row))
+}
+
+/// Rows as a list of tuples.
+pub fn row_tuples<'py>(py: Python<'py>, rows: &Batch) -> PyResult<Bound<'py, PyList>> {
+    let tuple = |row: usize| PyTuple::new(py, rows.columns.iter().map(|column| Item(column.get(row))));
+    PyList::new(py, (0..rows.len).map(tuple).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// A row on its way to a list.

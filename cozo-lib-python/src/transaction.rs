@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::text;
+use crate::arrow::{self, ArrowResult, arrow_error};
 use crate::error::{error, script_error};
 use crate::from_python::named_values;
 use crate::interruptible::{interruptible, released};
@@ -78,6 +79,22 @@ impl CozoDbMulTx {
         let run = move || locked(&transaction).run_script(&script, params);
         let result = interruptible(py, &self.switch, &query, run)?;
         rows_to_python(py, result.map_err(|report| script_error(py, report, &query))?)
+    }
+
+    /// Runs a single query; the result as an Arrow table.
+    fn run_script_arrow(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyAny>,
+        params: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<ArrowResult>> {
+        self.check_process(py)?;
+        let (query, params) = (text(query, "the script")?, named_values(params, "the parameters")?);
+        let (transaction, script) = (self.transaction.clone(), query.clone());
+        let run = move || locked(&transaction).run_script(&script, params).map(arrow::tables_of_rows);
+        let result = interruptible(py, &self.switch, &query, run)?;
+        let tables = result.map_err(|report| script_error(py, report, &query))?;
+        ArrowResult::new(py, tables.map_err(|error| arrow_error(py, &error))?, vec![])
     }
 
     /// Makes the writes lasting; an exception says by its code whether nothing was written.

@@ -2,9 +2,11 @@
 
 The blocks of a page run in order, in one namespace and in a folder of their own. What a block prints is compared with the block of
 `text` behind it; with COZO_BLESS_DOCS in the environment it is written there. Blocks that name the address of a server have one.
+Blocks that plot are only compiled where matplotlib is not installed.
 """
 
 import contextlib
+import importlib.util
 import io
 import os
 import pathlib
@@ -51,6 +53,7 @@ def server(tmp_path):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_programs_print_what_the_page_says(path, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     text = path.read_text()
     lines = text.splitlines()
     address = request.getfixturevalue("server").address if ADDRESS in text else ADDRESS
@@ -58,9 +61,12 @@ def test_programs_print_what_the_page_says(path, tmp_path, monkeypatch, request)
     for (_, begin, end), output in programs(path):
         # Errors show the line in the page.
         code = "\n" * begin + "\n".join(lines[begin:end]).replace(ADDRESS, address)
+        compiled = compile(code, str(path), "exec")
+        if "import matplotlib" in code and not importlib.util.find_spec("matplotlib"):
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(path), "exec"), namespace)
+            exec(compiled, namespace)
         found = printed.getvalue().rstrip().splitlines()
         if output and lines[output[1] : output[2]] != found:
             differing.append((output, found))

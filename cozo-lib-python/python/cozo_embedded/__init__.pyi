@@ -1,12 +1,15 @@
 """The cozo database, embedded."""
 
 from os import PathLike
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Set, TypedDict, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Set, Tuple, TypedDict, Union
+
+__version__: str
 
 class NamedRows(TypedDict):
     headers: List[str]
     rows: List[List[Any]]
     next: Optional["NamedRows"]
+    # There is also a key `warnings`, a list of str, where the script probably does not mean what it says.
 
 class ArrowTable(Protocol):
     """Anything with Arrow's PyCapsule interface: tables of pyarrow, polars, pandas from 2.2 on, relations of DuckDB."""
@@ -25,6 +28,11 @@ class ArrowResult:
     @property
     def next(self) -> Optional["ArrowResult"]:
         """A further result, where a script returns several."""
+    @property
+    def warnings(self) -> List[str]:
+        """What the script probably does not mean, in words."""
+    def rows(self) -> List[Tuple[Any, ...]]:
+        """The rows as tuples of the objects that `run_script` gives."""
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object:
         """The columns' names and types, as a capsule of Arrow's C data interface."""
@@ -35,7 +43,8 @@ class CozoDbPy:
     """A database. Threads may share it, and their scripts run at the same time.
 
     Every error is an Exception, or a TypeError for an argument of a wrong type, whose only argument is a dict with `message`,
-    `display`, `labels`, `code` and `help`.
+    `display`, `labels`, `code` and `help`. `str` of the exception is a report with the message, the line of the script
+    and the help.
     """
 
     def __new__(cls, engine: str, path: Union[str, "PathLike[str]"], options: str) -> "CozoDbPy":
@@ -93,6 +102,8 @@ class CozoDbMulTx:
 
     def run_script(self, query: str, params: Dict[str, Any]) -> NamedRows:
         """Runs a single query. If it fails, it leaves no trace, and the transaction goes on."""
+    def run_script_arrow(self, query: str, params: Dict[str, Any]) -> ArrowResult:
+        """Like `run_script`, with the result as an Arrow table."""
     def commit(self) -> None:
         """Makes the writes lasting. The code of an exception says why not: `transact::conflict` asks to run it again."""
     def abort(self) -> None:
