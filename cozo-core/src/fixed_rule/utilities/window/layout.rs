@@ -1,10 +1,9 @@
 //! The rows of a window in order: partition after partition, sorted within each.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::fixed_rule::{FixedRuleError, Poison};
-use crate::value::sort::{order, sort_in_steps};
+use crate::value::sort::order;
 use crate::value::{Column, compare_columns};
 
 /// Rows in order, and what belongs together. A position is a place in the order.
@@ -18,7 +17,7 @@ pub(super) struct Layout {
 }
 
 /// The bytes of a row in the layout, and while it is sorted.
-const ROW_BYTES: usize = size_of::<u32>() * 4 + size_of::<Range<usize>>() + size_of::<bool>();
+const ROW_BYTES: usize = size_of::<u32>() * 4 + size_of::<i64>() + size_of::<Range<usize>>() + size_of::<bool>();
 
 impl Layout {
     /// Sorts `len` rows by their partitions and by keys, each of which ascends or descends. Ties keep their order.
@@ -31,15 +30,11 @@ impl Layout {
     ) -> Result<Self, FixedRuleError> {
         poison.make_room(len.saturating_mul(ROW_BYTES))?;
         let divided = partitions.len();
-        let descending = std::iter::repeat_n(false, divided).chain(descending.iter().copied());
-        let mut columns = vec![];
-        let mut reversed = vec![];
-        for (column, descends) in partitions.into_iter().chain(keys).zip(descending) {
-            let opposite = if descends { opposite(&column) } else { None };
-            reversed.push(descends && opposite.is_none());
-            columns.push(opposite.unwrap_or(column));
+        let mut columns = partitions;
+        for (key, descends) in keys.into_iter().zip(descending) {
+            columns.push(if *descends { opposite(key) } else { key });
         }
-        let order = sorted(&columns, &reversed, len)?;
+        let order = order(&columns, len).unwrap_or_else(|| (0..len as u32).collect());
         poison.check()?;
         let mut layout = Layout { order, partitions: vec![], differs: Vec::with_capacity(len) };
         let (mut start, mut pace) = (0, poison.pace());
@@ -74,32 +69,28 @@ impl Layout {
     }
 }
 
-/// The rows in the order of the columns, some of which count in reverse.
-fn sorted(columns: &[Column], reversed: &[bool], len: usize) -> Result<Vec<u32>, FixedRuleError> {
-    let all: Vec<u32> = (0..len as u32).collect();
-    if !reversed.contains(&true) {
-        return Ok(order(columns, len).unwrap_or(all));
-    }
-    let compare = |a: &u32, b: &u32| {
-        let each = columns.iter().zip(reversed).map(|(column, reversed)| {
-            let order = column.compare_at(*a as usize, column, *b as usize);
-            if *reversed { order.reverse() } else { order }
-        });
-        each.fold(Ordering::Equal, Ordering::then)
-    };
-    let row_bytes = columns.iter().map(Column::memory_bytes).sum::<usize>() / len.max(1);
-    Ok(sort_in_steps(all, |_| row_bytes, compare)?)
-}
-
-/// Numbers without nulls turned into others with the opposite order, which sort faster than by comparison.
-fn opposite(column: &Column) -> Option<Column> {
+/// A column whose rows have the opposite order.
+fn opposite(column: Column) -> Column {
     match column {
         Column::Int(column) if column.nulls.is_none() => {
-            Some(Column::ints(column.values.iter().map(|int| !int).collect()))
+            Column::ints(column.values.into_iter().map(|int| !int).collect())
         }
         Column::Float(column) if column.nulls.is_none() => {
-            Some(Column::floats(column.values.iter().map(|x| -x).collect()))
+            Column::floats(column.values.into_iter().map(|float| -float).collect())
         }
-        _ => None,
+        column => {
+            // The ranks of the values, counted downwards.
+            let len = column.len();
+            let columns = [column];
+            let ascending = order(&columns, len).unwrap_or_else(|| (0..len as u32).collect());
+            let (mut ranks, mut rank) = (vec![0; len], 0);
+            for (position, row) in ascending.iter().enumerate() {
+                let before = position.checked_sub(1).map(|before| ascending[before] as usize);
+                let differs = |before| compare_columns(&columns, before, &columns, *row as usize).is_ne();
+                rank -= i64::from(before.is_some_and(differs));
+                ranks[*row as usize] = rank;
+            }
+            Column::ints(ranks)
+        }
     }
 }
