@@ -71,6 +71,16 @@ fn the_named_columns_of_stored_relations_are_those_of_the_result() {
 }
 
 #[test]
+fn columns_that_are_named_come_in_the_order_in_which_they_are_written() {
+    let db = DbInstance::default();
+    rows(&db, "?[a, b, c] <- [[1, 'x', 10], [2, 'y', 20]] :create r {a => b, c}");
+    let found = rows(&db, "?[b, n, c, rank] <~ Window(*r{b, a: n, c}, sort_by: -c, compute: ['rank'])");
+    let expected: Vec<Vec<DataValue>> =
+        vec![vec!["x".into(), 1.into(), 10.into(), 2.into()], vec!["y".into(), 2.into(), 20.into(), 1.into()]];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn bad_options_of_windows_are_refused() {
     let db = DbInstance::default();
     for (call, code) in [

@@ -85,9 +85,10 @@ pub static WINDOW: BuiltInRule = BuiltInRule {
             "keeps at most so many rows of each partition; 0 means all; the columns are computed of all rows",
         ),
     ],
-    output: Output::AfterInput("the named columns of the input, then one for each of `compute`", |options| {
-        Ok(computed(options)?.len())
-    }),
+    output: Output::AfterInput(
+        "the named columns of the input as they are written, then one for each of `compute`",
+        |options| Ok(computed(options)?.len()),
+    ),
     external_access: false,
     run,
 };
@@ -95,7 +96,9 @@ pub static WINDOW: BuiltInRule = BuiltInRule {
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let input = call.input(0)?;
     input.check_arity(call.options.rule, "rel", input.bindings.len())?;
-    let names: Vec<_> = input.bound_columns(0).collect();
+    let mut names: Vec<_> = input.bound_columns(0).collect();
+    // As they are written: `*r{b, a}` names columns in another order than the relation has them.
+    names.sort_by_key(|(name, _)| name.span.0);
     let rows = input.ordered(&call.poison)?;
     let column = |expr: &Expr| -> Result<Column, FixedRuleError> {
         let column = evaluate(&bind(expr, &names)?, rows, &call.poison)?;
