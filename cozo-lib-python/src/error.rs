@@ -110,8 +110,9 @@ fn raise(py: Python<'_>, description: Value, script: Option<&str>, of: Raise) ->
     described.map_or_else(|error| error, |description| of((description.unbind(),)))
 }
 
-/// The class of the dicts, which only Python can make: a class of Rust for the stable ABI cannot extend `dict`.
-fn description_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+/// The class of the dicts, which only Python can make: a class of Rust for the stable ABI cannot extend `dict`. It is made when the
+/// module is imported. A thread that made it while the interpreter ends might never go on, and others would wait for it.
+pub fn description_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let make = || {
         let code = CString::new(include_str!("description.py"))?;

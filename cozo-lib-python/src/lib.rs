@@ -64,6 +64,7 @@ mod cozo_embedded {
     #[pymodule_init]
     fn initialise(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        super::error::description_class(module.py())?;
         let end = wrap_pyfunction!(super::ending::end, module)?;
         module.py().import("atexit")?.call_method1("register", (end,)).map(drop)
     }
