@@ -32,6 +32,8 @@ static ALLOCATOR: Mimalloc = Mimalloc;
 mod allocator;
 mod budget;
 mod clock;
+#[doc(hidden)]
+pub mod data_file;
 pub mod diag;
 mod exec;
 pub mod expr;

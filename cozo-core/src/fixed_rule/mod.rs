@@ -41,8 +41,10 @@ mod poison;
 pub mod registry;
 pub mod utilities;
 
+use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::value::{Batch, SmallStr};
+use crate::parse::ast::Symbol;
+use crate::value::{Batch, DataValue, SmallStr};
 
 pub use api::{FixedRule, FixedRuleInputRelation, FixedRulePayload, RegularTempStore};
 pub use call::Call;
@@ -54,6 +56,9 @@ pub use registry::{FIXED_RULES, FixedRules, RegisterError, Rule, RuleSet};
 
 /// Options by name, as expressions.
 pub type OptionMap = std::collections::BTreeMap<SmallStr, Expr>;
+
+/// The option that has the names of the head, a list of strings, for rules with [`Output::FromHead`]. No script can write it.
+pub const HEAD: &str = "(head)";
 
 /// A fixed rule of the language.
 #[derive(Debug)]
@@ -113,6 +118,9 @@ pub enum Output {
     FromOptions(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
     /// The columns of the first input that have names, and further ones: a description, and the function that counts the latter.
     AfterInput(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
+    /// A number of columns that depends on the options: as [`Output::FromOptions`]. The options have the variables of the rule's
+    /// head as the option [`HEAD`].
+    FromHead(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
 }
 
 impl InputSpec {
@@ -132,8 +140,16 @@ impl BuiltInRule {
     pub fn arity(&self, options: Options<'_>, named: usize) -> Result<usize, FixedRuleError> {
         match self.output {
             Output::Columns(columns) => Ok(columns.len()),
-            Output::FromOptions(_, count) => count(options),
+            Output::FromOptions(_, count) | Output::FromHead(_, count) => count(options),
             Output::AfterInput(_, count) => Ok(named + count(options)?),
+        }
+    }
+
+    /// Adds the names of the head to the options of a rule that depends on them.
+    pub fn note_head(&self, options: &mut OptionMap, head: &[Symbol], span: SourceSpan) {
+        if matches!(self.output, Output::FromHead(..)) {
+            let names = head.iter().map(|variable| DataValue::from(variable.name.as_str())).collect();
+            options.insert(HEAD.into(), Expr::Constant(DataValue::List(names), span));
         }
     }
 

@@ -46,6 +46,9 @@ pub static FIXED_RULES: &[&BuiltInRule] = &[
     &algos::PAGE_RANK,
     &algos::PERSONALIZED_PAGE_RANK,
     &algos::RANDOM_WALK,
+    &utilities::READ_CSV,
+    &utilities::READ_JSON_LINES,
+    &utilities::READ_PARQUET,
     &utilities::RECIPROCAL_RANK_FUSION,
     &utilities::REORDER_SORT,
     &algos::SSSP,
@@ -68,9 +71,17 @@ pub enum Rule {
 
 impl Rule {
     /// Lets the rule check and complete its options.
-    pub fn init_options(&self, options: &mut OptionMap, span: SourceSpan) -> Result<(), FixedRuleError> {
+    pub fn init_options(
+        &self,
+        options: &mut OptionMap,
+        head: &[Symbol],
+        span: SourceSpan,
+    ) -> Result<(), FixedRuleError> {
         match self {
-            Rule::BuiltIn(_) => Ok(()),
+            Rule::BuiltIn(rule) => {
+                rule.note_head(options, head, span);
+                Ok(())
+            }
             Rule::Custom(rule) => Ok(rule.init_options(options, span)?),
         }
     }

@@ -33,8 +33,8 @@ impl Resolver<'_> {
         }
         let inputs = call.inputs.iter().map(|input| self.fixed_input(input)).collect::<Result<Vec<_>, _>>()?;
         check_bindings(&inputs)?;
-        let options = self.fixed_options(call, &found)?;
         let head: Vec<Symbol> = rule.head.args.iter().map(|arg| arg.variable.clone()).collect();
+        let options = self.fixed_options(call, &found, &head)?;
         let named = inputs.first().map_or(0, |input| input.bindings.iter().filter(|name| !name.is_wildcard()).count());
         let arity = found.arity(Options { rule: name, given: &options, span: call.span }, &head, named)?;
         let columns = fixed_columns(rule, name, arity)?;
@@ -85,7 +85,12 @@ impl Resolver<'_> {
     }
 
     /// The options by name. If the number of columns depends on them, their parameters are replaced by values.
-    fn fixed_options(&mut self, call: &ast::FixedCall, rule: &Rule) -> Result<OptionMap, ProgramError> {
+    fn fixed_options(
+        &mut self,
+        call: &ast::FixedCall,
+        rule: &Rule,
+        head: &[Symbol],
+    ) -> Result<OptionMap, ProgramError> {
         let mut options = OptionMap::new();
         for (name, expr) in &call.options {
             options.insert(name.name.clone(), self.expr(expr)?);
@@ -100,7 +105,7 @@ impl Resolver<'_> {
             let values = self.parameters.bind(self.values)?;
             options.values_mut().for_each(|expr| *expr = expr.with_parameters(&values));
         }
-        rule.init_options(&mut options, call.span)?;
+        rule.init_options(&mut options, head, call.span)?;
         Ok(options)
     }
 }

@@ -10,7 +10,7 @@ const ROOT: &[&[&str]] = &[
     &["allocator", "clock", "diag", "fork", "kernels", "sync"],
     &["budget", "threads"],
     &["value"],
-    &["text"],
+    &["data_file", "text"],
     &["expr", "parse", "schema"],
     &["search", "storage"],
     &["legacy", "txn"],

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
+use crate::data_file::decompressed;
 use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison, Settings};
 use crate::threads;
 use crate::value::{Batch, Column, DataValue};
@@ -42,7 +43,7 @@ pub fn indexed(mut rows: Batch, settings: &Settings) -> Batch {
 pub const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The prefix of the address of a file.
-const FILE_SCHEME: &str = "file://";
+pub const FILE_SCHEME: &str = "file://";
 
 /// The number of chunks that are read ahead.
 const CHUNKS_AHEAD: usize = 4;
@@ -172,7 +173,7 @@ impl Read for TextSource {
 /// Sends all data, or the error. Stops when the receiver is dropped.
 fn read_ahead(url: &str, chunks: &Sender<io::Result<Vec<u8>>>) {
     let read = || -> io::Result<()> {
-        let mut reader = open(url)?;
+        let mut reader = decompressed(url, open(url)?)?;
         loop {
             let mut chunk = vec![0; CHUNK_BYTES];
             let count = match reader.read(&mut chunk) {
