@@ -160,16 +160,60 @@ pub struct ReplArguments {
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
     pub relation: String,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file
-    pub file: PathBuf,
-    /// The format of the file, if its name does not say it
-    #[arg(long, value_enum)]
-    pub format: Option<FileFormat>,
+    /// `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` files, or a pattern such as `'data/*.csv'`; text may be compressed
+    /// (`.csv.gz`)
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: FileArguments,
     /// A script to run afterwards, in the same process; may be repeated
     #[arg(long, value_name = "SCRIPT")]
     pub then: Vec<String>,
     #[command(flatten)]
     pub database: DatabaseArguments,
+}
+
+/// How files are read.
+#[derive(Args, Default)]
+pub struct FileArguments {
+    /// The format of the files, if their names do not say it
+    #[arg(long, value_enum)]
+    pub format: Option<FileFormat>,
+    /// What separates the values of CSV, such as `;` or `tab`; without it, the first lines tell
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Other names of columns; without any, headers that cannot be names become such: `Order ID` becomes `Order_ID`. May be repeated
+    #[arg(long, value_name = "OLD=NEW,...", num_args = 0..=1, default_missing_value = "")]
+    pub rename: Vec<String>,
+}
+
+/// The options behind the file of `%import`.
+#[derive(Parser)]
+#[command(no_binary_name = true, name = "%import", disable_help_flag = true)]
+struct ShellFileArguments {
+    #[command(flatten)]
+    reading: FileArguments,
+}
+
+impl FileArguments {
+    /// Takes the options off the end of a line of the shell.
+    pub fn split_off(line: &str) -> Result<(&str, Self), CliError> {
+        let Some((rest, options)) = line.split_once(" --") else { return Ok((line, Self::default())) };
+        let words = format!("--{options}");
+        let parsed = ShellFileArguments::try_parse_from(words.split_whitespace());
+        let wrong =
+            |error: clap::Error| CliError::Usage(error.to_string().lines().next().unwrap_or_default().to_string());
+        parsed.map(|parsed| (rest.trim_end(), parsed.reading)).map_err(wrong)
+    }
+}
+
+/// A character between values, as an argument.
+fn delimiter(text: &str) -> Result<u8, &'static str> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        (_, &[byte]) if !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
+        _ => Err("write one character, such as ';', or tab"),
+    }
 }
 
 /// `cozo export`.
@@ -179,8 +223,8 @@ pub struct ExportArguments {
     /// The relation
     #[arg(required_unless_present = "script", conflicts_with = "script")]
     pub relation: Option<String>,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; `-` is standard
-    /// output
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; text is compressed with
+    /// `.gz` behind it (`.csv.gz`); `-` is standard output
     pub file: PathBuf,
     /// A script, whose result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]

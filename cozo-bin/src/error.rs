@@ -183,13 +183,15 @@ pub enum CliError {
     #[diagnostic(code(cli::several_results), help("export them one by one"))]
     SeveralResults,
     /// A record of a data file that does not fit.
-    #[error("bad record {record} in '{path}': {reason}")]
+    #[error("bad record {record} in '{path}'{line}: {reason}")]
     #[diagnostic(code(cli::bad_record), help("mend the file and load it again: rows with the same keys are replaced"))]
     Record {
         /// The file.
         path: String,
         /// The record, from 1; a header does not count.
         record: u64,
+        /// The line at which it begins, as the end of a phrase, if records are lines.
+        line: String,
         /// What is wrong.
         reason: String,
     },
@@ -213,18 +215,65 @@ pub enum CliError {
         /// Those that are there.
         found: String,
     },
-    /// A column name that CozoScript cannot say.
-    #[error("'{column}' in '{path}' cannot be the name of a column")]
+    /// Headers that CozoScript cannot say, or that come twice.
+    #[error("headers in '{path}' cannot be the names of columns: {columns}")]
     #[diagnostic(
         code(cli::column_name),
-        help("names begin with a letter, then come letters, digits and _: rename it in the header")
+        help("--rename behind the file makes them {names}; --rename OLD=NEW,... names single ones")
     )]
     ColumnName {
         /// The file.
         path: String,
-        /// The header.
-        column: String,
+        /// The headers.
+        columns: String,
+        /// What they would be renamed to.
+        names: String,
     },
+    /// A `--rename` that is no `OLD=NEW`, of a column that is not there, or to what cannot be a name.
+    #[error("bad rename '{given}'")]
+    #[diagnostic(
+        code(cli::rename),
+        help(
+            "write OLD=NEW,... where NEW has letters, digits and _, or --rename alone behind the file; the columns: {found}"
+        )
+    )]
+    Rename {
+        /// What was given.
+        given: String,
+        /// The columns that are there.
+        found: String,
+    },
+    /// Several files that are not one table.
+    #[error("'{path}' has other columns than '{first}'")]
+    #[diagnostic(
+        code(cli::other_headers),
+        help("'{first}' has {expected}; '{path}' has {found}: import them one by one")
+    )]
+    OtherHeaders {
+        /// The file.
+        path: String,
+        /// Its columns.
+        found: String,
+        /// The file before.
+        first: String,
+        /// The columns of that.
+        expected: String,
+    },
+    /// Files of text beside binary ones.
+    #[error("files of text and of Parquet or Arrow cannot be read as one table")]
+    #[diagnostic(code(cli::mixed_formats), help("import them one after the other into the same relation"))]
+    MixedFormats,
+    /// A pattern of files that stands for none.
+    #[error("{reason}")]
+    #[diagnostic(code(cli::pattern), help("* stands for any part of a name, ? for a character, ** for any folders"))]
+    Pattern {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A binary format below gzip.
+    #[error("'{0}' is Parquet or Arrow within gzip")]
+    #[diagnostic(code(cli::compressed), help("leave .gz off: these formats compress by themselves"))]
+    Compressed(String),
     /// An address that is none of a server.
     #[error("'{0}' is not the address of a server")]
     #[diagnostic(

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
+use cozo::data_file::{is_gzip, without_gzip};
 
 use crate::error::CliError;
 
@@ -31,7 +32,9 @@ pub enum FileFormat {
 impl FileFormat {
     /// The format that is asked for, else the one that the extension of the file says.
     pub fn of(asked: Option<FileFormat>, path: &Path) -> Result<Self, CliError> {
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let name = path.to_string_lossy();
+        let extension =
+            Path::new(without_gzip(&name)).extension().map(|extension| extension.to_string_lossy().to_lowercase());
         let format = asked.or(match extension.as_deref() {
             Some("csv") => Some(FileFormat::Csv),
             Some("tsv") => Some(FileFormat::Tsv),
@@ -44,6 +47,8 @@ impl FileFormat {
         match format {
             #[cfg(not(feature = "arrow"))]
             Some(FileFormat::Parquet | FileFormat::Arrow) => Err(CliError::WithoutArrow),
+            // The binary formats compress by themselves, and are not read from front to back.
+            Some(format) if is_gzip(&name) && !format.is_text() => Err(CliError::Compressed(name.into_owned())),
             Some(format) => Ok(format),
             None => Err(CliError::DataFormat(path.display().to_string())),
         }

@@ -1,28 +1,27 @@
-//! `cozo import`: a data file into a stored relation, with a progress bar.
+//! `cozo import`: data files into a stored relation, with a progress bar.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use cozo::{DbInstance, Interrupt, ScriptMutability};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::{Format, ImportArguments};
+use crate::args::{FileArguments, Format, ImportArguments};
 use crate::connection::Connection;
 use crate::error::CliError;
-use crate::format::FileFormat;
 use crate::load::{self, Target};
 use crate::run::Runner;
 use crate::{output, signals};
 
-/// Loads the file, then runs the scripts that shall follow.
+/// Loads the files, then runs the scripts that shall follow.
 pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
     let target = Target::parse(&arguments.relation)?;
     let database = arguments.database.find()?;
     let db = database.open()?;
     let interrupt = signals::stop_work_on_signals(|| ());
-    load_with_progress(&db, target, &arguments.file, arguments.format, &interrupt)?;
+    load_with_progress(&db, target, &arguments.files, &arguments.reading, &interrupt)?;
     if database.forgets() && arguments.then.is_empty() {
         output::note("note: the mem engine keeps nothing after this program; query the data with --then SCRIPT");
     }
@@ -38,25 +37,28 @@ pub fn run(arguments: &ImportArguments) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Loads a file and says on standard error how much came and how fast: results own standard output.
+/// Loads files and says on standard error how much came and how fast: results own standard output.
 pub fn load_with_progress(
     db: &DbInstance,
     target: Target<'_>,
-    file: &Path,
-    format: Option<FileFormat>,
+    paths: &[PathBuf],
+    options: &FileArguments,
     interrupt: &Interrupt,
 ) -> miette::Result<()> {
-    let size = std::fs::metadata(file).map_err(CliError::reading(file))?.len();
-    let bar = progress_bar(size);
+    let expanded: Vec<Vec<PathBuf>> = paths.iter().map(|path| load::expand(path)).collect::<Result<_, _>>()?;
+    let files = expanded.concat();
+    let size = |file: &PathBuf| Ok(std::fs::metadata(file).map_err(CliError::reading(file))?.len());
+    let sizes: Vec<u64> = files.iter().map(size).collect::<Result<_, CliError>>()?;
+    let bar = progress_bar(sizes.iter().sum());
     let start = Instant::now();
-    let rows = load::load(db, target, file, format, load::Watch { bar: &bar, interrupt })?;
+    let rows = load::load(db, target, &files, options, load::Watch { bar: &bar, interrupt })?;
     let took = start.elapsed();
     bar.finish_and_clear();
     output::note(format_args!("{}: {}", target.name, output::summary_with_rate(rows, took)));
     Ok(())
 }
 
-/// A bar over the bytes of the file; nothing is drawn unless standard error is a terminal.
+/// A bar over the bytes of the files; nothing is drawn unless standard error is a terminal.
 fn progress_bar(size: u64) -> ProgressBar {
     let bar = ProgressBar::new(size);
     let template = "{msg:16} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec}";

@@ -11,7 +11,7 @@ use cozo::{DataValue, Interrupt, NamedRows, ScriptMutability};
 use miette::Diagnostic;
 use serde_json::Value;
 
-use crate::args::{Format, RunArguments};
+use crate::args::{FileArguments, Format, RunArguments};
 use crate::connection::Connection;
 use crate::error::{self, CliError};
 use crate::export::{self, Table};
@@ -44,7 +44,7 @@ fn run_all(arguments: RunArguments) -> miette::Result<ExitCode> {
             let db = arguments.database.find()?.open()?;
             for load in &arguments.loads {
                 let (target, file) = load::split(load)?;
-                import::load_with_progress(&db, target, file, None, &interrupt)?;
+                import::load_with_progress(&db, target, &[file.into()], &FileArguments::default(), &interrupt)?;
             }
             Connection::Local(db)
         }

@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use cozo::data_file::is_gzip;
 use cozo::{DbInstance, Interrupt};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::ExportArguments;
@@ -39,7 +42,9 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     let interrupt = signals::stop_work_on_signals(|| ());
     let work = signals::work();
     let bar = progress_bar();
-    let write_to = |out: Box<dyn Write + Send>| write(&table(&db, arguments, &interrupt)?, format, out, &bar);
+    let write_to = |out: Box<dyn Write + Send>| {
+        write_named(&table(&db, arguments, &interrupt)?, format, &arguments.file, out, &bar)
+    };
     let exported = match to_stdout {
         true => write_to(Box::new(BufWriter::new(io::stdout()))),
         false => Target::new(&arguments.file).fill(|file| write_to(Box::new(BufWriter::new(file)))),
@@ -55,7 +60,7 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
 /// Writes all rows to a file, with a count on standard error where that is a terminal; how many there were.
 pub fn to_file(table: &Table, format: FileFormat, path: &Path) -> miette::Result<usize> {
     let bar = progress_bar();
-    let rows = Target::new(path).fill(|file| write(table, format, BufWriter::new(file), &bar))?;
+    let rows = Target::new(path).fill(|file| write_named(table, format, path, BufWriter::new(file), &bar))?;
     bar.finish_and_clear();
     Ok(rows)
 }
@@ -74,6 +79,24 @@ fn table(db: &DbInstance, arguments: &ExportArguments, interrupt: &Interrupt) ->
             Table::of_script(db, script.as_deref().unwrap_or_default(), parameters, interrupt)
         }
     }
+}
+
+/// Writes all rows of a file, compressed if its name says so; how many there were.
+fn write_named(
+    table: &Table,
+    format: FileFormat,
+    path: &Path,
+    out: impl Write + Send,
+    bar: &ProgressBar,
+) -> miette::Result<usize> {
+    if !is_gzip(&path.to_string_lossy()) {
+        return write(table, format, out, bar);
+    }
+    let mut compressed = GzEncoder::new(out, Compression::default());
+    let rows = write(table, format, &mut compressed, bar)?;
+    let mut out = compressed.finish().map_err(CliError::Stream)?;
+    out.flush().map_err(CliError::Stream)?;
+    Ok(rows)
 }
 
 /// Writes all rows; how many there were.

@@ -13,8 +13,10 @@ use cozo::{DbInstance, NamedColumns};
 use indicatif::ProgressBar;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::files::{names, other_headers};
+use super::infer::{self, Inferred};
 use super::target::Column;
-use super::{COLUMN_TYPE, KEYS, Progress, TableFile, infer};
+use super::{COLUMN_TYPE, KEYS, Progress, TableFile};
 use crate::error::CliError;
 use crate::format::FileFormat;
 
@@ -24,12 +26,20 @@ const BATCH_ROWS: usize = 65_536;
 /// The first bytes of Arrow IPC files with a footer; streams have none.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// A file of Arrow's formats.
-pub struct ArrowFile {
-    path: PathBuf,
-    format: FileFormat,
+/// Files of Arrow's formats, which have the same columns.
+pub struct ArrowFiles {
+    parts: Vec<Part>,
     schema: SchemaRef,
     headers: Vec<String>,
+}
+
+/// A file.
+struct Part {
+    path: PathBuf,
+    format: FileFormat,
+    /// The bytes of all files before it, and its own.
+    before: u64,
+    bytes: u64,
 }
 
 /// An open file.
@@ -40,34 +50,38 @@ struct Opened {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
 }
 
-impl ArrowFile {
-    /// Reads what the file says about itself.
-    pub fn open(path: &Path, format: FileFormat) -> miette::Result<Self> {
-        let schema = read(path, format)?.schema;
-        let headers: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        match headers.is_empty() {
-            true => Err(CliError::NoColumns(path.display().to_string()).into()),
-            false => Ok(ArrowFile { path: path.to_path_buf(), format, schema, headers }),
+impl ArrowFiles {
+    /// Reads what the files say about themselves.
+    pub fn open(files: Vec<(PathBuf, FileFormat)>) -> miette::Result<Self> {
+        let mut opened: Option<ArrowFiles> = None;
+        let mut before = 0;
+        for (path, format) in files {
+            let schema = read(&path, format)?.schema;
+            let headers: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+            if headers.is_empty() {
+                return Err(CliError::NoColumns(path.display().to_string()).into());
+            }
+            let bytes = std::fs::metadata(&path).map_err(CliError::reading(&path))?.len();
+            let part = Part { path, format, before, bytes };
+            before += bytes;
+            match &mut opened {
+                None => opened = Some(ArrowFiles { parts: vec![part], schema, headers }),
+                Some(first) if first.headers == headers => first.parts.push(part),
+                Some(first) => return Err(other_headers(&first.name(), &first.headers, &part.name(), &headers).into()),
+            }
         }
+        Ok(opened.ok_or(CliError::NoColumns(String::new()))?)
     }
 
-    /// The rows from the first on; the bar, which is as long as the file, follows.
-    fn batches(&self, bar: &ProgressBar) -> miette::Result<impl Iterator<Item = miette::Result<Batch>> + '_> {
-        let Opened { total, batches, .. } = read(&self.path, self.format)?;
-        let (bar, length) = (bar.clone(), bar.length().unwrap_or_default());
-        let mut rows = 0;
-        let columns = move |(done, batch): (u64, Result<RecordBatch, ArrowError>)| {
-            let batch = batch.map_err(|error| unreadable(&self.path, error))?;
-            let before = rows;
-            rows += batch.num_rows() as u64;
-            total.filter(|total| *total > 0).inspect(|total| bar.set_position(length * done / total));
-            let refused = |Refusal { row, reason }| match row {
-                Some(row) => CliError::Record { path: self.name(), record: before + row as u64 + 1, reason },
-                None => unreadable(&self.path, reason),
-            };
-            Ok(arrow::columns(&batch).map_err(refused)?)
-        };
-        Ok((0..).zip(batches).map(columns))
+    /// The rows of all files from the first on; the bar, which is as long as all files, follows.
+    fn batches(&self, bar: &ProgressBar) -> impl Iterator<Item = miette::Result<Batch>> + use<'_> {
+        let bar = bar.clone();
+        self.parts.iter().flat_map(move |part| -> Batches<'_> {
+            match part.batches(&bar) {
+                Ok(batches) => batches,
+                Err(report) => Box::new(std::iter::once(Err(report))),
+            }
+        })
     }
 
     /// What the file says about the columns of the relation that it comes from. The file may come from anywhere: what it
@@ -83,21 +97,56 @@ impl ArrowFile {
     }
 }
 
-impl TableFile for ArrowFile {
+/// The rows of a file.
+type Batches<'a> = Box<dyn Iterator<Item = miette::Result<Batch>> + 'a>;
+
+impl Part {
     fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn batches(&self, bar: &ProgressBar) -> miette::Result<Batches<'_>> {
+        let Opened { total, batches, .. } = read(&self.path, self.format)?;
+        let bar = bar.clone();
+        let mut rows = 0;
+        let columns = move |(done, batch): (u64, Result<RecordBatch, ArrowError>)| {
+            let batch = batch.map_err(|error| unreadable(&self.path, error))?;
+            let before = rows;
+            rows += batch.num_rows() as u64;
+            let position = |total: &u64| bar.set_position(self.before + self.bytes * done / total);
+            total.filter(|total| *total > 0).inspect(position);
+            let refused = |Refusal { row, reason }| match row {
+                Some(row) => {
+                    let record = before + row as u64 + 1;
+                    CliError::Record { path: self.name(), record, line: String::new(), reason }
+                }
+                None => unreadable(&self.path, reason),
+            };
+            Ok(arrow::columns(&batch).map_err(refused)?)
+        };
+        Ok(Box::new((0..).zip(batches).map(columns)))
+    }
+}
+
+impl TableFile for ArrowFiles {
+    fn name(&self) -> String {
+        names(self.parts.iter().map(Part::name))
     }
 
     fn headers(&self) -> &[String] {
         &self.headers
     }
 
-    fn columns(&self, bar: &ProgressBar) -> miette::Result<String> {
+    fn rename(&mut self, names: Vec<String>) {
+        self.headers = names;
+    }
+
+    fn columns(&self, bar: &ProgressBar) -> miette::Result<Inferred> {
         match self.declared() {
-            Some(declared) => Ok(declared),
+            Some(declaration) => Ok(Inferred { declaration, key: None }),
             None => {
                 bar.set_message("looking");
-                infer::columns_of_batches(&self.name(), &self.headers, self.batches(bar)?)
+                infer::columns_of_batches(&self.name(), &self.headers, self.batches(bar))
             }
         }
     }
@@ -110,7 +159,7 @@ impl TableFile for ArrowFile {
         _: &[usize],
         progress: &mut Progress<'_>,
     ) -> miette::Result<()> {
-        for batch in self.batches(progress.watch.bar)? {
+        for batch in self.batches(progress.watch.bar) {
             let rows = batch?;
             let len = rows.len;
             db.import_columns(relation, NamedColumns::new(self.headers.clone(), rows))?;

@@ -3,27 +3,32 @@
 //! A relation that exists is filled as it is: the file needs its columns, in any order. One that does not is created,
 //! by the given columns, or by what the file holds: a first pass finds the narrowest type for each column and the
 //! shortest run of leading columns that tells all rows apart, which become the keys. Parquet and Arrow files that
-//! `cozo export` made of a relation say themselves how it was declared.
+//! `cozo export` made of a relation say themselves how it was declared. Several files are one table.
 //!
 //! Rows are committed batch by batch. If one does not fit, a relation that was created for the file is removed again, and
 //! of one that was there the error says how many rows it got.
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod files;
 mod infer;
 mod reader;
+mod rename;
 mod target;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use cozo::data_file::files_of;
 use cozo::{DataValue, DbInstance, Interrupt, NamedRows};
 use indicatif::ProgressBar;
 
+use crate::args::FileArguments;
 use crate::error::CliError;
 use crate::format::FileFormat;
 use crate::{output, signals};
-use reader::{DataFile, Record};
+use files::{FileRecord, TextFiles};
+use infer::Inferred;
 use target::{Column, check_columns, columns_of, create, exists};
 pub use target::{Target, split};
 
@@ -38,7 +43,7 @@ pub const COLUMN_TYPE: &str = "cozo.column_type";
 #[cfg(feature = "arrow")]
 pub const KEYS: &str = "cozo.keys";
 
-/// A file of rows.
+/// One or more files of rows.
 trait TableFile {
     /// The path, to show.
     fn name(&self) -> String;
@@ -46,8 +51,11 @@ trait TableFile {
     /// The names of the columns.
     fn headers(&self) -> &[String];
 
-    /// The columns of a relation for the file, as between braces.
-    fn columns(&self, bar: &ProgressBar) -> miette::Result<String>;
+    /// Gives the columns other names.
+    fn rename(&mut self, names: Vec<String>);
+
+    /// The columns of a relation for the file.
+    fn columns(&self, bar: &ProgressBar) -> miette::Result<Inferred>;
 
     /// Puts all rows into the relation; `sources` are the places of its columns among the headers.
     fn fill(
@@ -84,20 +92,29 @@ impl Progress<'_> {
     }
 }
 
-/// Loads a file into a relation; the number of its records.
+/// The files of a path, which may be a pattern.
+pub fn expand(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let pattern = |error| CliError::Pattern { reason: cozo::data_file::PatternError::to_string(&error) };
+    path.to_str().map_or_else(|| Ok(vec![path.to_path_buf()]), |text| files_of(text).map_err(pattern))
+}
+
+/// Loads files into a relation; the number of their records.
 pub fn load(
     db: &DbInstance,
     target: Target<'_>,
-    path: &Path,
-    format: Option<FileFormat>,
+    paths: &[PathBuf],
+    options: &FileArguments,
     watch: Watch<'_>,
 ) -> miette::Result<usize> {
     let bar = watch.bar;
-    let file = open(path, FileFormat::of(format, path)?, bar)?;
+    let mut file = open(paths, options, bar)?;
+    let names = rename::apply(file.headers(), &options.rename)?;
+    note_renamed(file.headers(), &names);
+    file.rename(names);
     let is_new = !exists(db, target.name)?;
     let made_of = match (is_new, target.columns) {
         (true, Some(columns)) => Some(columns.to_string()),
-        (true, None) => Some(file.columns(bar)?),
+        (true, None) => Some(inferred(file.as_ref(), target.name, bar)?),
         (false, Some(columns)) => check_columns(db, target.name, columns).map(|()| None)?,
         (false, None) => None,
     };
@@ -124,14 +141,36 @@ pub fn load(
     }
 }
 
-fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Box<dyn TableFile>> {
-    match format {
-        #[cfg(feature = "arrow")]
-        FileFormat::Parquet | FileFormat::Arrow => Ok(Box::new(arrow::ArrowFile::open(path, format)?)),
-        #[cfg(not(feature = "arrow"))]
-        FileFormat::Parquet | FileFormat::Arrow => Err(CliError::WithoutArrow.into()),
-        _ => Ok(Box::new(DataFile::open(path, format, bar)?)),
+/// The columns of the file as between braces. Says which became the key.
+fn inferred(file: &dyn TableFile, relation: &str, bar: &ProgressBar) -> miette::Result<String> {
+    let Inferred { declaration, key } = file.columns(bar)?;
+    if let Some(key) = key {
+        output::note(format_args!("{relation}: {key}"));
     }
+    Ok(declaration)
+}
+
+fn note_renamed(old: &[String], new: &[String]) {
+    let changed = old.iter().zip(new).filter(|(old, new)| old != new);
+    let renamed: Vec<String> = changed.map(|(old, new)| format!("'{old}' to {new}")).collect();
+    if !renamed.is_empty() {
+        output::note(format_args!("renamed {}", renamed.join(", ")));
+    }
+}
+
+fn open(paths: &[PathBuf], options: &FileArguments, bar: &ProgressBar) -> miette::Result<Box<dyn TableFile>> {
+    let format = |path: &PathBuf| Ok((path.clone(), FileFormat::of(options.format, path)?));
+    let files: Vec<(PathBuf, FileFormat)> = paths.iter().map(format).collect::<Result<_, CliError>>()?;
+    if files.iter().all(|(_, format)| format.is_text()) {
+        return Ok(Box::new(TextFiles::open(&files, options.delimiter, bar)?));
+    }
+    if files.iter().any(|(_, format)| format.is_text()) {
+        return Err(CliError::MixedFormats.into());
+    }
+    #[cfg(feature = "arrow")]
+    return Ok(Box::new(arrow::ArrowFiles::open(files)?));
+    #[cfg(not(feature = "arrow"))]
+    Err(CliError::WithoutArrow.into())
 }
 
 fn fill(db: &DbInstance, relation: &str, file: &dyn TableFile, progress: &mut Progress<'_>) -> miette::Result<()> {
@@ -156,16 +195,20 @@ fn sources(file: &dyn TableFile, relation: &str, columns: &[Column]) -> Result<V
     columns.iter().map(position).collect()
 }
 
-impl TableFile for DataFile {
+impl TableFile for TextFiles {
     fn name(&self) -> String {
-        DataFile::name(self)
+        TextFiles::name(self)
     }
 
     fn headers(&self) -> &[String] {
         &self.headers
     }
 
-    fn columns(&self, bar: &ProgressBar) -> miette::Result<String> {
+    fn rename(&mut self, names: Vec<String>) {
+        self.headers = names;
+    }
+
+    fn columns(&self, bar: &ProgressBar) -> miette::Result<Inferred> {
         infer::columns(self, bar)
     }
 
@@ -178,12 +221,12 @@ impl TableFile for DataFile {
         progress: &mut Progress<'_>,
     ) -> miette::Result<()> {
         let headers: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        let mut records = self.records(progress.watch.bar)?;
+        let mut records = self.records(progress.watch.bar);
         loop {
             let mut rows = Vec::with_capacity(BATCH_ROWS);
             for record in records.by_ref().take(BATCH_ROWS) {
-                let number = (progress.rows + rows.len() + 1) as u64;
-                rows.push(row(&record?, columns, sources).map_err(|reason| self.bad_record(number, reason))?);
+                let record = record?;
+                rows.push(row(&record, columns, sources).map_err(|reason| record.bad(reason))?);
             }
             let len = rows.len();
             if len == 0 {
@@ -196,7 +239,7 @@ impl TableFile for DataFile {
 }
 
 /// The values of a record in the order of the relation's columns.
-fn row(record: &Record, columns: &[Column], sources: &[usize]) -> Result<Vec<DataValue>, String> {
+fn row(record: &FileRecord<'_>, columns: &[Column], sources: &[usize]) -> Result<Vec<DataValue>, String> {
     let value = |(column, source): (&Column, &usize)| {
         let cell = record.cell(*source);
         column.kind.convert(cell, column.nullable).map_err(|reason| format!("column '{}': {reason}", column.name))

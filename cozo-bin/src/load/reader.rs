@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use cozo::data_file::{
+    RecordError, START_BYTES, SeparatedReader, beyond_numbers, decompressed, find_delimiter, line_of,
+};
 use cozo::value::lost_integer;
 use csv::StringRecord;
 use indicatif::ProgressBar;
@@ -16,20 +19,36 @@ use crate::error::CliError;
 use crate::format::{FileFormat, without_mark};
 use crate::output;
 
-/// What follows the last record of a file with separators, as a record of its own: if it comes out as a part of another, a quote
-/// was not closed, which the reader does not tell. The text means nothing, and is hardly in a file by chance.
-const END: &str = "\u{3}end of the file\u{3}";
-
 /// A data file whose columns are known.
 pub struct DataFile {
     path: PathBuf,
     format: FileFormat,
+    /// What separates values; nothing where lines are JSON.
+    delimiter: Option<u8>,
     /// The names of the columns.
     pub headers: Vec<String>,
 }
 
+/// Where a record is.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// Its number, from 1; a header does not count.
+    number: u64,
+    /// The line at which it begins, from 1, if records are lines.
+    line: Option<u64>,
+}
+
+/// The place of a header.
+const HEADER: Place = Place { number: 0, line: None };
+
 /// A record of a file.
-pub enum Record {
+pub struct Record {
+    /// Where it is.
+    pub place: Place,
+    fields: Fields,
+}
+
+enum Fields {
     /// A line of CSV.
     Separated(StringRecord),
     /// The fields of an object, by column.
@@ -37,7 +56,10 @@ pub enum Record {
 }
 
 /// The fields of objects.
-type Objects<'a> = Box<dyn Iterator<Item = miette::Result<Vec<(String, Field)>>> + 'a>;
+type Objects<'a> = Box<dyn Iterator<Item = miette::Result<(Place, Vec<(String, Field)>)>> + 'a>;
+
+/// The records of a file.
+pub type Records<'a> = Box<dyn Iterator<Item = miette::Result<Record>> + 'a>;
 
 /// A field of a record.
 #[derive(Clone)]
@@ -71,27 +93,27 @@ impl Field {
     }
 }
 
-/// Why an integer is refused.
-pub fn beyond_numbers(integer: &str) -> String {
-    format!("{integer} is beyond Int, and Float would not keep its digits: write it as a string")
-}
-
 impl Record {
     /// The field of a column.
     pub fn cell(&self, column: usize) -> Cell<'_> {
-        match self {
-            Record::Separated(record) => record.get(column).map_or(Cell::Missing, Cell::Text),
-            Record::Json(fields) => fields.get(column).and_then(Option::as_ref).map_or(Cell::Missing, Cell::Json),
+        match &self.fields {
+            Fields::Separated(record) => record.get(column).map_or(Cell::Missing, Cell::Text),
+            Fields::Json(fields) => fields.get(column).and_then(Option::as_ref).map_or(Cell::Missing, Cell::Json),
         }
     }
 }
 
 impl DataFile {
-    /// Finds out the columns: from the header of CSV, from all objects of JSON.
-    pub fn open(path: &Path, format: FileFormat, bar: &ProgressBar) -> miette::Result<Self> {
-        let mut file = DataFile { path: path.to_path_buf(), format, headers: vec![] };
+    /// Finds out the columns: from the header of CSV, from all objects of JSON. The delimiter of CSV is found, if none is given.
+    pub fn open(path: &Path, format: FileFormat, delimiter: Option<u8>, bar: &ProgressBar) -> miette::Result<Self> {
+        let mut file = DataFile { path: path.to_path_buf(), format, delimiter: None, headers: vec![] };
         bar.set_message("reading");
-        file.headers = match file.delimiter() {
+        file.delimiter = match format {
+            FileFormat::Csv => Some(delimiter.map_or_else(|| file.find_delimiter(), Ok)?),
+            FileFormat::Tsv => Some(delimiter.unwrap_or(b'\t')),
+            _ => None,
+        };
+        file.headers = match file.delimiter {
             Some(delimiter) => file.separated_headers(delimiter, bar)?,
             None => file.json_headers(bar)?,
         };
@@ -106,96 +128,97 @@ impl DataFile {
         self.path.display().to_string()
     }
 
-    /// What separates values; nothing where lines are JSON.
-    fn delimiter(&self) -> Option<u8> {
-        match self.format {
-            FileFormat::Csv => Some(b','),
-            FileFormat::Tsv => Some(b'\t'),
-            _ => None,
-        }
+    /// Whether a header names the columns, so that each record has all of them.
+    pub fn has_header(&self) -> bool {
+        self.delimiter.is_some()
     }
 
-    /// An error about a record, which is counted from 1.
-    pub fn bad_record(&self, record: u64, reason: String) -> CliError {
-        CliError::Record { path: self.name(), record, reason }
+    fn find_delimiter(&self) -> Result<u8, CliError> {
+        let mut start = vec![];
+        let reader = self.read(&ProgressBar::hidden())?;
+        reader.take(START_BYTES as u64).read_to_end(&mut start).map_err(CliError::reading(&self.path))?;
+        Ok(find_delimiter(&start))
+    }
+
+    /// An error about a record.
+    pub fn bad_record(&self, place: Place, reason: String) -> CliError {
+        let (path, record) = (self.name(), place.number);
+        CliError::Record {
+            path,
+            record,
+            line: place.line.map_or_else(String::new, |line| format!(", line {line}")),
+            reason,
+        }
     }
 
     /// The records from the first on; the bar follows.
-    pub fn records(&self, bar: &ProgressBar) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Record>> + '_>> {
-        bar.set_position(0);
-        let numbered = 1..;
-        Ok(match self.delimiter() {
-            Some(delimiter) => {
-                let mut records = self.separated(delimiter, bar)?.into_records().zip(numbered).peekable();
-                Box::new(std::iter::from_fn(move || {
-                    let (record, number) = records.next()?;
-                    let is_last = records.peek().is_none();
-                    self.separated_record(record, number, is_last).transpose()
-                }))
-            }
-            None => {
-                let columns: HashMap<String, usize> = self.headers.iter().cloned().zip(0..).collect();
-                Box::new(self.objects(bar)?.map(move |object| {
-                    let mut fields = vec![None; columns.len()];
-                    object?.into_iter().for_each(|(name, value)| fields[columns[&name]] = Some(value));
-                    Ok(Record::Json(fields))
-                }))
-            }
-        })
+    pub fn records(&self, bar: &ProgressBar) -> miette::Result<Records<'_>> {
+        let Some(delimiter) = self.delimiter else {
+            let columns: HashMap<String, usize> = self.headers.iter().cloned().zip(0..).collect();
+            return Ok(Box::new(self.objects(bar)?.map(move |object| {
+                let (place, object) = object?;
+                let mut fields = vec![None; columns.len()];
+                object.into_iter().for_each(|(name, value)| fields[columns[&name]] = Some(value));
+                Ok(Record { place, fields: Fields::Json(fields) })
+            })));
+        };
+        let mut reader = self.separated(delimiter, bar)?;
+        self.next_separated(&mut reader, 0)?;
+        let mut numbers = 1..;
+        Ok(Box::new(std::iter::from_fn(move || {
+            let number = numbers.next()?;
+            self.next_separated(&mut reader, number).and_then(|record| self.checked(record, number)).transpose()
+        })))
     }
 
-    fn read(&self, bar: &ProgressBar) -> Result<impl Read + use<>, CliError> {
+    /// A file, decompressed; the bar follows the compressed bytes.
+    fn read(&self, bar: &ProgressBar) -> Result<Box<dyn Read>, CliError> {
         let file = File::open(&self.path).map_err(CliError::reading(&self.path))?;
         // The reader buffers in pieces that are large enough for the bar to cost nothing.
-        Ok(bar.wrap_read(file))
+        decompressed(&self.path.to_string_lossy(), bar.wrap_read(file)).map_err(CliError::reading(&self.path))
     }
 
-    /// A record of values between separators, or nothing if it is [`END`].
-    fn separated_record(
+    fn next_separated(
         &self,
-        record: csv::Result<StringRecord>,
+        reader: &mut SeparatedReader<Box<dyn Read>>,
         number: u64,
-        is_last: bool,
-    ) -> miette::Result<Option<Record>> {
-        let record = record.map_err(|error| self.bad_record(number, reason(&error)))?;
-        if is_last && record == [END][..] {
-            return Ok(None);
+    ) -> miette::Result<Option<StringRecord>> {
+        let mut record = StringRecord::new();
+        match reader.read(&mut record) {
+            Ok(found) => Ok(found.then_some(record)),
+            Err(RecordError::Io(error)) => Err(CliError::reading(&self.path)(error).into()),
+            Err(RecordError::Text { line, reason }) => {
+                Err(self.bad_record(Place { number, line: Some(line) }, reason).into())
+            }
         }
-        if is_last && swallows_end(&record) {
-            return Err(self.bad_record(number, NOT_CLOSED.to_string()).into());
-        }
+    }
+
+    /// A record of values between separators, which must be as many as the header has.
+    fn checked(&self, record: Option<StringRecord>, number: u64) -> miette::Result<Option<Record>> {
+        let Some(record) = record else { return Ok(None) };
+        let place = Place { number, line: Some(line_of(&record)) };
         let (found, wanted) = (record.len(), self.headers.len());
         if found != wanted {
             let fields = output::count(found, "field");
-            return Err(self.bad_record(number, format!("it has {fields}, and the header has {wanted}")).into());
+            return Err(self.bad_record(place, format!("it has {fields}, and the header has {wanted}")).into());
         }
-        Ok(Some(Record::Separated(record)))
+        Ok(Some(Record { place, fields: Fields::Separated(record) }))
     }
 
     fn separated_headers(&self, delimiter: u8, bar: &ProgressBar) -> miette::Result<Vec<String>> {
-        let mut reader = self.separated(delimiter, bar)?;
-        let headers = reader.headers().map_err(|error| self.bad_record(0, reason(&error)))?;
-        if *headers == [END][..] {
-            return Ok(vec![]);
-        }
-        if swallows_end(headers) {
-            return Err(self.bad_record(0, NOT_CLOSED.to_string()).into());
-        }
-        Ok(headers.iter().map(|header| without_mark(header.trim()).to_string()).collect())
+        let header = self.next_separated(&mut self.separated(delimiter, bar)?, 0)?.unwrap_or_default();
+        Ok(header.iter().map(|header| without_mark(header.trim()).to_string()).collect())
     }
 
-    /// The records of the file, then [`END`].
-    fn separated(&self, delimiter: u8, bar: &ProgressBar) -> Result<csv::Reader<impl Read + use<>>, CliError> {
-        let reader = self.read(bar)?.chain(Cursor::new(format!("\n{END}")));
-        // The end has another number of fields than the records, which are compared with the header later.
-        Ok(csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(reader))
+    fn separated(&self, delimiter: u8, bar: &ProgressBar) -> Result<SeparatedReader<Box<dyn Read>>, CliError> {
+        Ok(SeparatedReader::new(self.read(bar)?, delimiter))
     }
 
     fn json_headers(&self, bar: &ProgressBar) -> miette::Result<Vec<String>> {
         let mut headers = Vec::<String>::new();
         let mut seen = std::collections::HashSet::<String>::new();
         for object in self.objects(bar)? {
-            for (name, _) in object? {
+            for (name, _) in object?.1 {
                 if seen.insert(name.clone()) {
                     headers.push(name);
                 }
@@ -215,11 +238,13 @@ impl DataFile {
     /// The objects of a JSON Lines file; blank lines are skipped.
     fn objects_of_lines(&self, bar: &ProgressBar) -> miette::Result<Objects<'_>> {
         let lines = BufReader::with_capacity(1 << 16, self.read(bar)?).lines();
-        let filled = lines.filter(|line| line.as_ref().map_or(true, |line| !without_mark(line).trim().is_empty()));
-        Ok(Box::new((1..).zip(filled).map(|(number, line)| {
+        let is_filled =
+            |line: &std::io::Result<String>| line.as_ref().map_or(true, |line| !without_mark(line).trim().is_empty());
+        let filled = (1..).zip(lines).filter(move |(_, line)| is_filled(line));
+        Ok(Box::new((1..).zip(filled).map(|(number, (line_number, line))| {
             let line = line.map_err(CliError::reading(&self.path))?;
             // No JSON begins with the mark, so that it can be taken off each line: files that were joined have several.
-            self.object(number, without_mark(&line))
+            self.object(Place { number, line: Some(line_number) }, without_mark(&line))
         })))
     }
 
@@ -228,39 +253,23 @@ impl DataFile {
         let mut text = String::new();
         self.read(bar)?.read_to_string(&mut text).map_err(CliError::reading(&self.path))?;
         let objects: Vec<Box<RawValue>> =
-            serde_json::from_str(without_mark(&text)).map_err(|error| self.bad_record(0, error.to_string()))?;
-        Ok(Box::new((1..).zip(objects).map(|(number, object)| self.object(number, object.get()))))
+            serde_json::from_str(without_mark(&text)).map_err(|error| self.bad_record(HEADER, error.to_string()))?;
+        Ok(Box::new((1..).zip(objects).map(|(number, object)| self.object(Place { number, line: None }, object.get()))))
     }
 
     /// The fields of the object in a text.
-    fn object(&self, number: u64, text: &str) -> miette::Result<Vec<(String, Field)>> {
+    fn object(&self, place: Place, text: &str) -> miette::Result<(Place, Vec<(String, Field)>)> {
         // Of a text by itself the number of the line says nothing.
         let reason = |error: serde_json::Error| error.to_string().replace(" at line 1 column ", " at column ");
-        let fields = serde_json::from_str::<Fields>(text);
-        Ok(fields.map_err(|error| self.bad_record(number, reason(error)))?.0)
+        let fields = serde_json::from_str::<NamedFields>(text);
+        Ok((place, fields.map_err(|error| self.bad_record(place, reason(error)))?.0))
     }
-}
-
-/// Why a record cannot be read. The reader's own text counts records and lines in another way.
-fn reason(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::Utf8 { err, .. } => format!("field {} is no UTF-8 text", err.field() + 1),
-        _ => error.to_string(),
-    }
-}
-
-/// What is wrong with a record that begins a quote which goes on to the end of the file.
-const NOT_CLOSED: &str = "a quote begins here that is not closed";
-
-/// Whether the end of the file is a part of the record.
-fn swallows_end(record: &StringRecord) -> bool {
-    record.iter().next_back().is_some_and(|last| last.ends_with(END))
 }
 
 /// The fields of an object in the order in which they are written, which a map of JSON would forget.
-struct Fields(Vec<(String, Field)>);
+struct NamedFields(Vec<(String, Field)>);
 
-impl<'de> serde::Deserialize<'de> for Fields {
+impl<'de> serde::Deserialize<'de> for NamedFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)
     }
@@ -269,17 +278,17 @@ impl<'de> serde::Deserialize<'de> for Fields {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields;
+    type Value = NamedFields;
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NamedFields, A::Error> {
         let mut fields = vec![];
         while let Some((name, text)) = map.next_entry::<String, Box<RawValue>>()? {
             fields.push((name, Field::parse(text.get()).map_err(A::Error::custom)?));
         }
-        Ok(Fields(fields))
+        Ok(NamedFields(fields))
     }
 }

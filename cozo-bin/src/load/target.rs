@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use cozo::data_file::beyond_numbers;
 use cozo::value::lost_integer;
 use cozo::{DataValue, DbInstance, ScriptMutability};
 use serde_json::Value;
 
 use super::infer::{self, is_name};
-use super::reader::{Cell, Field, beyond_numbers};
+use super::reader::{Cell, Field};
 use crate::error::CliError;
 
 /// A relation by name, with the columns to create it with if they were given.

@@ -3,11 +3,13 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use cozo::data_file::{is_gzip, without_gzip};
 use cozo::{Interrupt, NamedRows};
 
 use super::meta::Arguments;
 use super::session::Session;
 use super::tokens::{Kind, tokens};
+use crate::args::FileArguments;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::export::{Table, to_file};
@@ -55,16 +57,18 @@ pub fn save_command(session: &mut Session, arguments: Arguments<'_>) -> miette::
     Ok(output::line(format!("{} saved to {}", output::count(rows, "row"), file.display()))?)
 }
 
-/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces. Without it, the file names it, unless
+/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces, and options of `cozo import` may follow. Without it, the file names it, unless
 /// it is JSON of whole relations.
 pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette::Result<()> {
     if ["http://", "https://"].iter().any(|scheme| arguments.text.starts_with(scheme)) {
         let advice = format!("'{}' is not a file: fetch it first, then %import the file", arguments.text);
         return Err(CliError::Usage(advice).into());
     }
-    let (file, relation) = split(arguments.text, |rest| Target::parse(rest).is_ok());
-    let format = format_of(&file)?;
-    if format == FileFormat::Json && relation.is_empty() {
+    let (text, options) = FileArguments::split_off(arguments.text)?;
+    let (file, relation) = split(text, |rest| Target::parse(rest).is_ok());
+    let format = options.format.map_or_else(|| format_of(&file), Ok)?;
+    let path = file.to_string_lossy();
+    if format == FileFormat::Json && relation.is_empty() && !is_gzip(&path) {
         let text = read_text(&file)?;
         if !text.trim_start().starts_with('[') {
             return session.connection.import(&text);
@@ -74,9 +78,10 @@ pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette
         let advice = "a server imports JSON of whole relations: {\"name\": {\"headers\": [...], \"rows\": [[...]]}}";
         return Err(CliError::NotRemotely(advice).into());
     };
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = Path::new(without_gzip(&path)).file_stem().unwrap_or_default().to_string_lossy();
     let target = Target::parse(if relation.is_empty() { &stem } else { relation })?;
-    load_with_progress(db, target, &file, Some(format), &session.interrupt)
+    let options = FileArguments { format: Some(format), ..options };
+    load_with_progress(db, target, &[file.clone()], &options, &session.interrupt)
 }
 
 /// The file that comes first, and what follows it. A name in quotes may have spaces within, and so may one behind which

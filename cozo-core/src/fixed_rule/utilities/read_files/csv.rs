@@ -5,9 +5,7 @@ use std::io::{Cursor, Read};
 use csv::StringRecord;
 
 use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, converted, limit};
-use crate::data_file::{
-    RecordError, START_BYTES, SeparatedReader, TypeGuess, find_delimiter, line_of, without_gzip,
-};
+use crate::data_file::{RecordError, START_BYTES, SeparatedReader, TypeGuess, find_delimiter, line_of, without_gzip};
 use crate::fixed_rule::utilities::source::Origin;
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Settings};
 use crate::value::{Batch, DataValue};
@@ -92,7 +90,8 @@ impl Reading {
             return Ok(());
         }
         let (mut source, mut start) = (origin.open()?, vec![]);
-        while start.len() < START_BYTES && source.append_to(&mut start).map_err(|error| origin.unreadable(error))? > 0 {}
+        while start.len() < START_BYTES && source.append_to(&mut start).map_err(|error| origin.unreadable(error))? > 0 {
+        }
         let delimiter = match self.delimiter {
             Some(delimiter) => delimiter,
             None if without_gzip(address).ends_with(".tsv") => b'\t',

@@ -48,7 +48,8 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         reading.read(&Origin::new(call, &address))?;
     }
     if let Some(missing) = reading.found.iter().position(|found| !found).filter(|_| !reading.rows.is_empty()) {
-        let (reason, help) = (format!("no object has a field '{}'", reading.names[missing]), "name fields as the file does");
+        let (reason, help) =
+            (format!("no object has a field '{}'", reading.names[missing]), "name fields as the file does");
         return Err(Origin::new(call, settings.text(PATH.name)).bad_data("the text".to_string(), reason, help));
     }
     let Reading { mut rows, guesses, .. } = reading;

@@ -73,7 +73,12 @@ impl Choice {
     }
 
     /// The positions of the columns in a file with these names, or in one without names.
-    fn positions(&self, names: Option<&[String]>, width: usize, origin: &Origin<'_>) -> Result<Vec<usize>, FixedRuleError> {
+    fn positions(
+        &self,
+        names: Option<&[String]>,
+        width: usize,
+        origin: &Origin<'_>,
+    ) -> Result<Vec<usize>, FixedRuleError> {
         let position = |(i, column): (usize, &DataValue)| {
             let name = column.get_str();
             let found = match (name, names) {
@@ -87,7 +92,11 @@ impl Choice {
                     None => format!("a record has {width} fields"),
                 };
                 let reason = format!("there is no column {column}; {found}");
-                origin.bad_data("the start".to_string(), reason, "name columns as the file does, as in columns: ['Order ID']")
+                origin.bad_data(
+                    "the start".to_string(),
+                    reason,
+                    "name columns as the file does, as in columns: ['Order ID']",
+                )
             })
         };
         self.columns.iter().enumerate().map(position).collect()
