@@ -160,8 +160,8 @@ pub struct ReplArguments {
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
     pub relation: String,
-    /// `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` files, or a pattern such as `'data/*.csv'`; text may be compressed
-    /// (`.csv.gz`)
+    /// `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` files, or a pattern such as `'data/*.csv'`; text may
+    /// be compressed (`.csv.gz`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -182,7 +182,8 @@ pub struct FileArguments {
     /// What separates the values of CSV, such as `;` or `tab`; without it, the first lines tell
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Other names of columns; without any, headers that cannot be names become such: `Order ID` becomes `Order_ID`. May be repeated
+    /// Other names of columns; without any, headers that cannot be names become such: `Order ID` becomes `Order_ID`.
+    /// May be repeated
     #[arg(long, value_name = "OLD=NEW,...", num_args = 0..=1, default_missing_value = "")]
     pub rename: Vec<String>,
 }
@@ -223,8 +224,8 @@ pub struct ExportArguments {
     /// The relation
     #[arg(required_unless_present = "script", conflicts_with = "script")]
     pub relation: Option<String>,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; text is compressed with
-    /// `.gz` behind it (`.csv.gz`); `-` is standard output
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; text is
+    /// compressed with `.gz` behind it (`.csv.gz`); `-` is standard output
     pub file: PathBuf,
     /// A script, whose result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]

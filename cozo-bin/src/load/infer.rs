@@ -17,8 +17,8 @@ use crate::error::CliError;
 /// Longer keys are not looked for: then all columns are keys.
 const MAX_KEYS: usize = 3;
 
-/// The number of rows among which keys are looked for. All rows must be looked at, and the hashes of their keys be held: 300 MB.
-/// In larger files, all columns are keys.
+/// The number of rows among which keys are looked for. All rows must be looked at, and the hashes of their keys be
+/// held: 300 MB. In larger files, all columns are keys.
 const KEY_SEARCH_ROWS: usize = 20_000_000;
 
 /// What was found out about the columns.

@@ -104,7 +104,8 @@ impl Record {
 }
 
 impl DataFile {
-    /// Finds out the columns: from the header of CSV, from all objects of JSON. The delimiter of CSV is found, if none is given.
+    /// Finds out the columns: from the header of CSV, from all objects of JSON. The delimiter of CSV is found, if
+    /// none is given.
     pub fn open(path: &Path, format: FileFormat, delimiter: Option<u8>, bar: &ProgressBar) -> miette::Result<Self> {
         let mut file = DataFile { path: path.to_path_buf(), format, delimiter: None, headers: vec![] };
         bar.set_message("reading");

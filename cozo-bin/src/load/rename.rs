@@ -38,8 +38,8 @@ fn rename(names: &mut [String], headers: &[String], (position, new): (usize, &st
     Ok(())
 }
 
-/// The headers, with names for those that are none: letters and digits stay, `_` stands for what is between them, and a number follows
-/// a name that is taken.
+/// The headers, with names for those that are none: letters and digits stay, `_` stands for what is between them, and
+/// a number follows a name that is taken.
 pub fn all(headers: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = headers.iter().filter(|header| is_name(header)).cloned().collect();
     let mut used = HashSet::new();

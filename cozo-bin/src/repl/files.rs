@@ -57,8 +57,8 @@ pub fn save_command(session: &mut Session, arguments: Arguments<'_>) -> miette::
     Ok(output::line(format!("{} saved to {}", output::count(rows, "row"), file.display()))?)
 }
 
-/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces, and options of `cozo import` may follow. Without it, the file names it, unless
-/// it is JSON of whole relations.
+/// `%import FILE` or `%import FILE RELATION`, where the relation may have columns in braces, and options of `cozo
+/// import` may follow. Without it, the file names it, unless it is JSON of whole relations.
 pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette::Result<()> {
     if ["http://", "https://"].iter().any(|scheme| arguments.text.starts_with(scheme)) {
         let advice = format!("'{}' is not a file: fetch it first, then %import the file", arguments.text);

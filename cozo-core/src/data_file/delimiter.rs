@@ -11,8 +11,9 @@ pub const START_BYTES: usize = 64 * 1024;
 /// The number of records that are compared.
 const RECORDS: usize = 100;
 
-/// The delimiter of a file that starts with `start`. It divides the first record; if several do, the one is taken by which all records
-/// have the same number of fields, and then the one with the most fields. A file of one column has a comma.
+/// The delimiter of a file that starts with `start`. It divides the first record; if several do, the one is taken by
+/// which all records have the same number of fields, and then the one with the most fields. A file of one column has
+/// a comma.
 pub fn find_delimiter(start: &[u8]) -> u8 {
     let mut best = (false, 1);
     let mut found = DELIMITERS[0];

@@ -25,8 +25,8 @@ pub enum PatternError {
     Unreadable(String),
 }
 
-/// The files of a path, sorted. In the path `*` stands for any part of a name, `?` for a character, `[ab]` for one of several, and
-/// `**` for any folders. A path of a file that exists, and one without these signs, is that file.
+/// The files of a path, sorted. In the path `*` stands for any part of a name, `?` for a character, `[ab]` for one of
+/// several, and `**` for any folders. A path of a file that exists, and one without these signs, is that file.
 pub fn files_of(path: &str) -> Result<Vec<PathBuf>, PatternError> {
     if !path.contains(['*', '?', '[']) || Path::new(path).exists() {
         return Ok(vec![PathBuf::from(path)]);
@@ -57,7 +57,8 @@ pub fn without_gzip(path: &str) -> &str {
     }
 }
 
-/// The bytes of a file, decompressed if its name and its first bytes say that it is compressed. A server may have decompressed it before.
+/// The bytes of a file, decompressed if its name and its first bytes say that it is compressed. A server may have
+/// decompressed it before.
 pub fn decompressed<'a>(path: &str, reader: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     if !is_gzip(path) {
         return Ok(Box::new(reader));

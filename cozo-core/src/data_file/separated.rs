@@ -4,8 +4,8 @@ use std::io::{self, Chain, Cursor, Read};
 
 use csv::{ReaderBuilder, StringRecord};
 
-/// What follows the last record, as a record of its own: if it comes out as a part of another, a quote was not closed, which the crate
-/// `csv` does not tell. The text means nothing, and is hardly in a file by chance.
+/// What follows the last record, as a record of its own: if it comes out as a part of another, a quote was not
+/// closed, which the crate `csv` does not tell. The text means nothing, and is hardly in a file by chance.
 const END: &str = "\u{3}end of the file\u{3}";
 
 /// The size of the buffer of a reader.

@@ -57,7 +57,8 @@ pub use registry::{FIXED_RULES, FixedRules, RegisterError, Rule, RuleSet};
 /// Options by name, as expressions.
 pub type OptionMap = std::collections::BTreeMap<SmallStr, Expr>;
 
-/// The option that has the names of the head, a list of strings, for rules with [`Output::FromHead`]. No script can write it.
+/// The option that has the names of the head, a list of strings, for rules with [`Output::FromHead`]. No script can
+/// write it.
 pub const HEAD: &str = "(head)";
 
 /// A fixed rule of the language.

@@ -14,7 +14,8 @@ use crate::value::{Batch, DataValue};
 pub static READ_CSV: BuiltInRule = BuiltInRule {
     name: "ReadCsv",
     aliases: &[],
-    doc: "Reads CSV files. The types are the narrowest that hold all values read: Int, Float, Bool or String; empty fields are null.",
+    doc: "Reads CSV files. The types are the narrowest that hold all values read: Int, \
+          Float, Bool or String; empty fields are null.",
     cost: "",
     source: "",
     examples: &[],

@@ -1,8 +1,9 @@
 //! `ReadCsv`, `ReadJsonLines` and `ReadParquet`: files whose types are found out.
 //!
-//! A path may be a pattern of several files, whose rows come one after the other. The columns are chosen by the option `columns`, or by
-//! the head of the rule. CSV and JSON are read once: fields are kept as they are, and converted at the end to the narrowest type that
-//! holds all values of their column ([`TypeGuess`](crate::data_file::TypeGuess)), as `cozo import` does it.
+//! A path may be a pattern of several files, whose rows come one after the other. The columns are chosen by the
+//! option `columns`, or by the head of the rule. CSV and JSON are read once: fields are kept as they are, and
+//! converted at the end to the narrowest type that holds all values of their column
+//! ([`TypeGuess`](crate::data_file::TypeGuess)), as `cozo import` does it.
 
 mod csv;
 mod json_lines;
@@ -22,8 +23,8 @@ use crate::value::{Batch, Column, DataValue};
 const PATH: OptionSpec = OptionSpec::required(
     "path",
     OptionKind::Text,
-    "the path of a file, a pattern of several such as `'data/*.csv'`, or an `http://` or `https://` address; what ends in `.gz` is \
-     decompressed",
+    "the path of a file, a pattern of several such as `'data/*.csv'`, or an `http://` or `https://` address; what ends in \
+     `.gz` is decompressed",
 );
 
 const COLUMNS: OptionSpec = OptionSpec::new(
