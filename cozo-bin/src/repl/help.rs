@@ -154,7 +154,9 @@ fn fixed_rule(rule: &BuiltInRule) -> Entry {
     let usage = format!("{}({})", rule.name, inputs.chain(options).collect::<Vec<_>>().join(", "));
     let columns = match rule.output {
         Output::Columns(columns) => columns.join(", "),
-        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => columns.to_string(),
+        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
+            columns.to_string()
+        }
     };
     let inputs = rule.inputs.iter().map(|input| format!("{}[]: {}", input.name, input.doc));
     let options = rule.options.iter().map(|option| format!("{}: {}", option.name, option.doc));

@@ -87,7 +87,9 @@ fn fixed_rule(rule: &BuiltInRule) -> Vec<Value> {
     let arguments = inputs.chain(options).collect::<Vec<_>>().join(", ");
     let columns = match rule.output {
         Output::Columns(columns) => columns.join(", "),
-        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => columns.to_string(),
+        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
+            columns.to_string()
+        }
     };
     let doc = format!("{} Gives {columns}.", rule.doc);
     let options: Vec<Value> = rule

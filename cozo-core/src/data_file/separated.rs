@@ -1,11 +1,12 @@
 //! Records of values between delimiters.
 
 use std::io::{self, Chain, Cursor, Read};
+use std::mem;
 
-use csv::{ReaderBuilder, StringRecord};
+use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
 /// What follows the last record, as a record of its own: if it comes out as a part of another, a quote was not
-/// closed, which the crate `csv` does not tell. The text means nothing, and is hardly in a file by chance.
+/// closed, which the crate `csv` does not report. No file has this text by chance.
 const END: &str = "\u{3}end of the file\u{3}";
 
 /// The size of the buffer of a reader.
@@ -13,8 +14,31 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Reads records, the first included. Empty lines are skipped, and a byte order mark. Records may have different lengths.
 pub struct SeparatedReader<R> {
-    reader: csv::Reader<Chain<R, Cursor<String>>>,
+    reader: csv::Reader<Chain<LineEnds<R>, Cursor<String>>>,
     ended: bool,
+}
+
+/// A source of lines, and whether the first of them ends in CR LF.
+struct LineEnds<R> {
+    source: R,
+    last: u8,
+    crlf: Option<bool>,
+    /// The number of bytes read.
+    length: u64,
+}
+
+impl<R: Read> Read for LineEnds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.length += read as u64;
+        if self.crlf.is_none() && read > 0 {
+            let end = memchr::memchr(b'\n', &buffer[..read]);
+            let before = end.map(|end| if end > 0 { buffer[end - 1] } else { self.last });
+            self.crlf = before.map(|before| before == b'\r');
+            self.last = buffer[read - 1];
+        }
+        Ok(read)
+    }
 }
 
 /// A record that cannot be read.
@@ -34,7 +58,7 @@ pub enum RecordError {
 impl<R: Read> SeparatedReader<R> {
     /// A reader of records whose fields are separated by a byte.
     pub fn new(reader: R, delimiter: u8) -> Self {
-        let reader = reader.chain(Cursor::new(format!("\n{END}")));
+        let reader = LineEnds { source: reader, last: 0, crlf: None, length: 0 }.chain(Cursor::new(format!("\n{END}")));
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES);
         SeparatedReader { reader: builder.from_reader(reader), ended: false }
@@ -45,19 +69,38 @@ impl<R: Read> SeparatedReader<R> {
         if self.ended {
             return Ok(false);
         }
-        let before = self.reader.position().line();
-        let found = self.reader.read_record(record).map_err(|error| record_error(error, before))?;
+        let mut bytes = mem::take(record).into_byte_record();
+        let found = self.reader.read_byte_record(&mut bytes).map_err(unreadable)?;
+        let line = self.line_of_last(&bytes);
+        *record = StringRecord::from_byte_record(bytes).map_err(|error| {
+            let reason = format!("field {} is no UTF-8 text", error.utf8_error().field() + 1);
+            RecordError::Text { line, reason }
+        })?;
+        let mut position = csv::Position::new();
+        position.set_line(line);
+        record.set_position(Some(position));
         self.ended = !found || *record == [END][..];
         if !self.ended && record.iter().next_back().is_some_and(|last| last.ends_with(END)) {
-            let reason = "a quote begins here that is not closed".to_string();
-            return Err(RecordError::Text { line: line_of(record), reason });
+            return Err(RecordError::Text { line, reason: "a quote begins here that is not closed".to_string() });
         }
         Ok(!self.ended)
     }
 
+    /// The line at which the record that was read last begins. The crate `csv` counts empty lines before a record as a part of it,
+    /// and leaves the LF after a CR to the next one. The last record may end with the LF before
+    /// [`END`].
+    fn line_of_last(&self, record: &ByteRecord) -> u64 {
+        let within = memchr::memchr_iter(b'\n', record.as_slice()).count() as u64;
+        let source = &self.reader.get_ref().get_ref().0;
+        let past_end = self.reader.position().byte() > source.length;
+        let is_open = record.as_slice().ends_with(END.as_bytes());
+        let has_lf = !is_open && (past_end || source.crlf != Some(true));
+        self.reader.position().line().saturating_sub(within + u64::from(has_lf))
+    }
+
     /// The source of the records.
     pub fn source(&mut self) -> &mut R {
-        self.reader.get_mut().get_mut().0
+        &mut self.reader.get_mut().get_mut().0.source
     }
 }
 
@@ -66,13 +109,28 @@ pub fn line_of(record: &StringRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
 }
 
-fn record_error(error: csv::Error, before: u64) -> RecordError {
-    let line = error.position().map_or(before, csv::Position::line);
+fn unreadable(error: csv::Error) -> RecordError {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => RecordError::Io(error),
-        csv::ErrorKind::Utf8 { err, .. } => {
-            RecordError::Text { line, reason: format!("field {} is no UTF-8 text", err.field() + 1) }
+        other => RecordError::Io(io::Error::other(format!("{other:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_know_their_lines() {
+        let text = "\n\na,b\n1,\"x\ny\"\n\n2,z\n3,";
+        let expected = [3, 4, 7, 8];
+        for text in [text.to_string(), text.replace('\n', "\r\n")] {
+            let mut reader = SeparatedReader::new(text.as_bytes(), b',');
+            let (mut record, mut lines) = (StringRecord::new(), vec![]);
+            while reader.read(&mut record).expect("it is valid") {
+                lines.push(line_of(&record));
+            }
+            assert_eq!(lines, expected, "{text:?}");
         }
-        other => RecordError::Text { line, reason: format!("{other:?}") },
     }
 }

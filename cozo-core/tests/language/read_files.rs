@@ -112,12 +112,16 @@ fn what_cannot_be_read_is_refused() {
         ("f.csv", "a,b\n1,x\n\n2\n"),
         ("open.csv", "a,b\n1,\"x\n2,y\n"),
         ("empty.csv", ""),
+        ("windows.csv", "a,b\r\n\r\n1,x\r\n2\r\n"),
         ("f.jsonl", "{\"a\": 1}\n[1]\n"),
         ("large.jsonl", "{\"a\": 18446744073709551617}\n"),
     ]);
+    std::fs::write(files.path("latin.csv"), b"a,b\n1,caf\xe9\n").unwrap();
     for (call, code, said) in [
         ("?[a] <~ ReadCsv(path: 'DIR/f.csv')", "fixed_rule::bad_data", "line 4"),
         ("?[a] <~ ReadCsv(path: 'DIR/open.csv')", "fixed_rule::bad_data", "line 2"),
+        ("?[a] <~ ReadCsv(path: 'DIR/windows.csv')", "fixed_rule::bad_data", "line 4"),
+        ("?[a] <~ ReadCsv(path: 'DIR/latin.csv')", "fixed_rule::bad_data", "field 2"),
         ("?[a] <~ ReadCsv(path: 'DIR/empty.csv')", "fixed_rule::bad_data", "names of the columns"),
         ("?[a, c] <~ ReadCsv(path: 'DIR/f.csv')", "fixed_rule::bad_data", "a, b"),
         ("?[a] <~ ReadCsv(path: 'DIR/f.csv', columns: [2])", "fixed_rule::bad_data", "2"),

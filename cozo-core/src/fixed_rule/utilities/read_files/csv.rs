@@ -43,7 +43,7 @@ pub static READ_CSV: BuiltInRule = BuiltInRule {
 };
 
 /// Reads files one after the other.
-struct Reading {
+struct CsvReading {
     choice: Choice,
     delimiter: Option<u8>,
     has_headers: bool,
@@ -56,7 +56,7 @@ struct Reading {
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let choice = Choice::of(call.options)?;
     let width = choice.columns.len();
-    let mut reading = Reading {
+    let mut reading = CsvReading {
         choice,
         delimiter: delimiter(call, settings)?,
         has_headers: settings.bool("has_headers"),
@@ -67,7 +67,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     for address in addresses(call, settings)? {
         reading.read(&Origin::new(call, &address), &address)?;
     }
-    let Reading { mut rows, guesses, .. } = reading;
+    let CsvReading { mut rows, guesses, .. } = reading;
     for (column, guess) in rows.columns.iter_mut().zip(&guesses) {
         if guess.column_type() != "String" {
             let value = |text: DataValue| text.get_str().map_or(DataValue::Null, |text| guess.value_of_text(text));
@@ -85,7 +85,7 @@ fn delimiter(call: &Call<'_>, settings: &Settings) -> Result<Option<u8>, FixedRu
     }
 }
 
-impl Reading {
+impl CsvReading {
     fn read(&mut self, origin: &Origin<'_>, address: &str) -> Result<(), FixedRuleError> {
         if self.rows.len >= self.limit {
             return Ok(());
@@ -132,7 +132,7 @@ impl Reading {
         origin: &Origin<'_>,
     ) -> Result<(), FixedRuleError> {
         if record.len() != width {
-            let reason = format!("there are {} fields, and {width} in the first line", record.len());
+            let reason = format!("the number of fields is {}, but {width} in the first line", record.len());
             let help = "fields with the delimiter in them stand between quotes; the option delimiter names another one";
             return Err(origin.bad_data(format!("line {}", line_of(record)), reason, help));
         }

@@ -27,7 +27,7 @@ pub static READ_JSON_LINES: BuiltInRule = BuiltInRule {
 };
 
 /// Reads files one after the other.
-struct Reading {
+struct JsonReading {
     names: Vec<String>,
     limit: usize,
     rows: Batch,
@@ -43,7 +43,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         names.ok_or_else(|| call.options.wrong(COLUMNS.name, COLUMNS_WANTED, DataValue::List(columns).to_string()))?;
     let width = names.len();
     let (guesses, found) = (vec![TypeGuess::default(); width], vec![false; width]);
-    let mut reading = Reading { names, limit: limit(settings), rows: Batch::empty(width), guesses, found };
+    let mut reading = JsonReading { names, limit: limit(settings), rows: Batch::empty(width), guesses, found };
     for address in addresses(call, settings)? {
         reading.read(&Origin::new(call, &address))?;
     }
@@ -52,7 +52,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
             (format!("no object has a field '{}'", reading.names[missing]), "name fields as the file does");
         return Err(Origin::new(call, settings.text(PATH.name)).bad_data("the text".to_string(), reason, help));
     }
-    let Reading { mut rows, guesses, .. } = reading;
+    let JsonReading { mut rows, guesses, .. } = reading;
     for (column, guess) in rows.columns.iter_mut().zip(&guesses) {
         if guess.kind() == Some(GuessedKind::Float) {
             *column = converted(column, &call.poison, |value| guess.value_of_json(value))?;
@@ -61,7 +61,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     Ok(rows)
 }
 
-impl Reading {
+impl JsonReading {
     fn read(&mut self, origin: &Origin<'_>) -> Result<(), FixedRuleError> {
         if self.rows.len >= self.limit {
             return Ok(());
