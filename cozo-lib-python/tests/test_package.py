@@ -36,6 +36,15 @@ def types(db, relation):
     return {column.name: column.type for column in db.columns(relation)}
 
 
+def test_files_are_read_in_scripts(db, tmp_path):
+    frame = polars.DataFrame({"id": [1, 2], "Full Name": ["Ann", None], "total": [1.5, 2.0]})
+    for name, write in {"ReadParquet": frame.write_parquet, "ReadCsv": frame.write_csv, "ReadJsonLines": frame.write_ndjson}.items():
+        path = tmp_path / f"{name}.data"
+        write(path)
+        rows = db.run(f"?[t, n] <~ {name}(path: $path, columns: ['total', 'Full Name'])", path=str(path)).rows
+        assert sorted(rows) == [(1.5, "Ann"), (2.0, None)], name
+
+
 def test_engines_and_paths(tmp_path):
     with cozo.connect() as db:
         assert (db.engine, db.path) == ("mem", None) and repr(db) == "<cozo.Database mem in memory>"
