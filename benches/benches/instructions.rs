@@ -21,7 +21,7 @@ const BATCH: i64 = 300;
 type Work = fn(&DbInstance, i64);
 
 /// The names of the pieces of work, with their repeats.
-const WORKLOADS: [(&str, i64, Work); 7] = [
+const WORKLOADS: [(&str, i64, Work); 8] = [
     ("point_read", 2000, |db, n| {
         let rows = run(db, "?[age] := *user{id: $id, age}", &[("id", n * 7919 % NODES)]);
         assert_eq!(rows.rows.len(), 1);
@@ -37,6 +37,10 @@ const WORKLOADS: [(&str, i64, Work); 7] = [
                       ?[count_unique(to)] := two[fr], *edge{fr, to}";
         let reached = run(db, script, &[("id", n * 7919 % NODES)]).rows[0][0].get_int();
         assert!(reached > Some(DEGREE), "{reached:?}");
+    }),
+    ("mutual", 1000, |db, n| {
+        let rows = run(db, "?[to] := *edge{fr: $id, to}, *edge{fr: to, to: $id}", &[("id", n * 7919 % NODES)]);
+        assert!(rows.rows.len() <= DEGREE as usize, "{rows:?}");
     }),
     ("aggregation", 200, |db, _| {
         let rows = run(db, "?[age, count(id), max(id)] := *user{id, age}", &[]);

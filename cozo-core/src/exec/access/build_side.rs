@@ -46,6 +46,15 @@ pub enum BuildSide<'a> {
     },
 }
 
+/// The limits of an index that is not necessary, only faster.
+#[derive(Clone, Copy)]
+pub struct IndexLimits {
+    /// The most bytes that it may take.
+    pub most_bytes: usize,
+    /// Whether it may find rows by hash, if it cannot by position.
+    pub by_hash: bool,
+}
+
 impl<'a> BuildSide<'a> {
     /// The rows of a source, by these key columns.
     pub fn of(
@@ -82,11 +91,13 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// The name of the index among those of stored relations.
+    /// The name of the index among those of stored relations that can be kept.
     pub fn indexed(&self) -> Option<Indexed> {
         match self {
-            BuildSide::Table { .. } => None,
-            BuildSide::Stored { stored, keys, outputs, .. } => Some((stored.identity(), keys.clone(), outputs.clone())),
+            BuildSide::Stored { stored, keys, outputs, .. } if is_clustered(keys) => {
+                Some((stored.identity(), keys.clone(), outputs.clone()))
+            }
+            _ => None,
         }
     }
 
@@ -98,12 +109,12 @@ impl<'a> BuildSide<'a> {
         }
     }
 
-    /// Builds the index of a stored relation, unless it would take more than `most_bytes`; returns whether the index is there.
-    pub fn make_within(&self, most_bytes: usize) -> Result<bool, ExecError> {
+    /// Builds the index of a stored relation, unless it exceeds the limits; returns whether the index is there.
+    pub fn make_within(&self, limits: IndexLimits) -> Result<bool, ExecError> {
         if let BuildSide::Stored { run, stored, keys, outputs, built } = self
             && built.get().is_none()
         {
-            let Some(indexed) = index_stored(run, stored, keys, outputs, Some(most_bytes))? else { return Ok(false) };
+            let Some(indexed) = index_stored(run, stored, keys, outputs, Some(limits))? else { return Ok(false) };
             built.get_or_init(|| indexed);
         }
         Ok(true)
@@ -149,20 +160,20 @@ impl<'a> BuildSide<'a> {
     }
 }
 
-/// Reads a stored relation and indexes it, or finds the index in the run or the cache; `None` if it would take more than `most_bytes`.
+/// Reads a stored relation and indexes it, or finds the index in the run or the cache; `None` if it would exceed the limits.
 fn index_stored(
     run: &Run<'_>,
     stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
-    most_bytes: Option<usize>,
+    limits: Option<IndexLimits>,
 ) -> Result<Option<Arc<IndexedRows>>, ExecError> {
     let identity = (stored.identity(), keys.to_vec(), outputs.to_vec());
     let mut indexes = run.notes.indexes.lock();
-    // An index that exceeded the limit once is not tried again with a limit.
+    // An index that exceeded the limits once is not tried again with limits.
     match indexes.get(&identity) {
         Some(Some(indexed)) => return Ok(Some(indexed.clone())),
-        Some(None) if most_bytes.is_some() => return Ok(None),
+        Some(None) if limits.is_some() => return Ok(None),
         _ => {}
     }
     let kept = run.caches.indexes.zip(stored.contents());
@@ -170,7 +181,7 @@ fn index_stored(
     let indexed = match found {
         Some(found) => Some(found),
         None => {
-            let made = read_indexed(run, stored, keys, outputs, most_bytes)?.map(Arc::new);
+            let made = read_indexed(run, stored, keys, outputs, limits)?.map(Arc::new);
             if let Some((kept, (_, contents))) = kept {
                 kept.keep(&identity, contents, made.as_ref());
             }
@@ -183,9 +194,14 @@ fn index_stored(
 
 /// The tree of a stored relation, if an index on these columns is to leave the rows in it.
 fn tree_with_places<'a>(stored: &Stored<'a>, keys: &[usize]) -> Option<&'a ColumnTree> {
-    let tree = stored.tree().filter(|tree| *keys == [0] && tree.row_count() > MAX_COPIED_ROWS)?;
+    let tree = stored.tree().filter(|tree| is_clustered(keys) && tree.row_count() > MAX_COPIED_ROWS)?;
     let is_close = tree.greatest_int_key().is_some_and(|key| (key as u64) < most_placed_keys(tree));
     is_close.then_some(tree)
+}
+
+/// Whether the rows of a key are neighbours: only in the order of its first key column is a relation sure to lie.
+fn is_clustered(keys: &[usize]) -> bool {
+    *keys == [0]
 }
 
 /// The most keys for which each has enough rows.
@@ -198,29 +214,11 @@ fn read_indexed(
     stored: &Stored<'_>,
     keys: &[usize],
     outputs: &[usize],
-    most_bytes: Option<usize>,
+    limits: Option<IndexLimits>,
 ) -> Result<Option<IndexedRows>, ExecError> {
     let columns: Vec<usize> = keys.iter().chain(outputs).copied().collect();
-    // `take` returns the bytes held so far, or `None` to stop. `read` returns whether all rows were taken.
-    let read = |take: &mut dyn FnMut(&Batch) -> Option<usize>| -> Result<bool, ExecError> {
-        let (mut cursor, mut bytes) = (stored.scan(&KeyRange::all(), &columns)?, 0);
-        while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-            run.budget.check()?;
-            let Some(kept) = take(&batch).filter(|kept| most_bytes.is_none_or(|most| *kept <= most)) else {
-                return Ok(false);
-            };
-            if most_bytes.is_none() {
-                run.budget.charge(kept.saturating_sub(bytes))?;
-            }
-            bytes = kept;
-        }
-        if most_bytes.is_some() {
-            run.budget.charge(bytes)?;
-        }
-        Ok(true)
-    };
-    // Only in the order of its first key column is a relation sure to lie.
-    if *keys == [0] {
+    let most_bytes = limits.map(|limits| limits.most_bytes);
+    if is_clustered(keys) {
         if let Some(tree) = tree_with_places(stored, keys) {
             let made = LeafDirectory::of(tree, most_placed_keys(tree), || run.budget.check())?;
             let made = made.filter(|places| most_bytes.is_none_or(|most| places.memory_bytes() <= most));
@@ -230,18 +228,48 @@ fn read_indexed(
             }
         }
         let (rows, mut groups) = (stored.most_rows(&KeyRange::all()), ClusteredRows::new(outputs.len()));
-        if read(&mut |batch| groups.append(batch, rows).map(|()| groups.memory_bytes()))? {
+        let take = |batch: &Batch| groups.append(batch, rows).map(|()| groups.memory_bytes());
+        if read_within(run, stored, &columns, most_bytes, take)? {
             groups.finish();
             return Ok(Some(IndexedRows::Grouped(groups)));
         }
     }
+    if limits.is_some_and(|limits| !limits.by_hash) {
+        return Ok(None);
+    }
     let (mut rows, mut bytes) = (Batch::empty(columns.len()), 0);
-    let is_read = read(&mut |batch| {
+    let is_read = read_within(run, stored, &columns, most_bytes, |batch| {
         rows.append(batch);
         bytes += batch.memory_bytes() + batch.len * BYTES_AROUND_ROW;
         Some(bytes)
     })?;
     Ok(is_read.then(|| IndexedRows::new(rows, keys.len())))
+}
+
+/// Reads columns of all rows, within so many bytes. `take` returns the bytes held so far, or `None` to stop. Returns whether all
+/// rows were taken.
+fn read_within(
+    run: &Run<'_>,
+    stored: &Stored<'_>,
+    columns: &[usize],
+    most_bytes: Option<usize>,
+    mut take: impl FnMut(&Batch) -> Option<usize>,
+) -> Result<bool, ExecError> {
+    let (mut cursor, mut bytes) = (stored.scan(&KeyRange::all(), columns)?, 0);
+    while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
+        run.budget.check()?;
+        let Some(kept) = take(&batch).filter(|kept| most_bytes.is_none_or(|most| *kept <= most)) else {
+            return Ok(false);
+        };
+        if most_bytes.is_none() {
+            run.budget.charge(kept.saturating_sub(bytes))?;
+        }
+        bytes = kept;
+    }
+    if most_bytes.is_some() {
+        run.budget.charge(bytes)?;
+    }
+    Ok(true)
 }
 
 /// Rows, and how they are found.

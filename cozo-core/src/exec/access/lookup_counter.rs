@@ -5,15 +5,16 @@
 //!
 //! | counted | by | an index is built when |
 //! |---|---|---|
-//! | over all queries that see the same contents | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
+//! | over all queries that see the same contents, if the index can be kept | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
 //! | over all rounds of a recursive rule | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
 //!
-//! A batch of a few rows in a rule that does not recur is not counted. An index is built only within a share of the query's free
+//! A batch of a few rows in a rule that does not recur is not counted. Only an index that finds rows by position is kept: one by
+//! hash costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of the query's free
 //! memory: it is never necessary, only faster. Joins and semi-joins count alike.
 
 use std::sync::OnceLock;
 
-use crate::exec::access::build_side::BuildSide;
+use crate::exec::access::build_side::{BuildSide, IndexLimits};
 use crate::exec::access::stored::Stored;
 use crate::exec::error::ExecError;
 use crate::exec::index::cache::{Advice, IndexCache, Indexed, lookups_before_index};
@@ -65,7 +66,11 @@ impl<'a> LookupCounter<'a> {
         let make = || BuildSide::of_stored(self.stored, self.keys, self.outputs, self.run);
         let index = self.index.get_or_init(make);
         let is_made = index.is_made()
-            || self.is_due(rows, index) && index.make_within(self.run.budget.spare_bytes() / INDEX_SHARE_OF_MEMORY)?;
+            || self.is_due(rows, index) && {
+                let most_bytes = self.run.budget.spare_bytes() / INDEX_SHARE_OF_MEMORY;
+                let by_hash = self.recursive;
+                index.make_within(IndexLimits { most_bytes, by_hash })?
+            };
         Ok(is_made.then_some(index))
     }
 
