@@ -6,24 +6,25 @@ from pathlib import Path
 
 import charts
 
-ABOUT_POKEC = ("Peers are asked from Python, with prepared statements where they have them, but for \"SQLite, prepared\" and \"raw RocksDB\", "
-               "which are asked from Rust; those from Python hold friendships in one direction. igraph has nothing but the graph in memory: "
-               "it counts who is within so many steps, and goes on with PageRank until scores hardly change, CozoScript for ten rounds.")
-BY_TURNS = ("asked the same questions by turns of 10 ms, on one thread of one process, which allocates with mimalloc: a machine that "
-            "changes its pace changes it for both.")
+ABOUT_POKEC = ("The other systems are called from Python, with prepared statements where they have them; only \"SQLite, prepared\" and "
+               "\"raw RocksDB\" are called from Rust. The systems called from Python store friendships in one direction. igraph holds only "
+               "the graph in memory: it counts who is within so many steps, and runs PageRank until scores hardly change. CozoScript "
+               "runs ten rounds.")
+BY_TURNS = ("with the same queries on both in turns of 10 ms, on one thread of one process, which allocates with mimalloc. If the machine "
+            "changes its pace, it changes for both.")
 BENCHES = {
     "turns small": ("Beside CozoDB 0.7.6 by turns, small", f"The network of the Pokec benchmark, 100,000 users and 1,768,515 friendships, {BY_TURNS}"),
     "turns medium": ("Beside CozoDB 0.7.6 by turns, medium", f"1,632,803 users and 30,622,564 friendships, {BY_TURNS}"),
     "pokec small": ("The Pokec benchmark, small", f"A social network of 100,000 users and 1,768,515 friendships. {ABOUT_POKEC}"),
     "pokec medium": ("The Pokec benchmark, medium", "1,632,803 users and 30,622,564 friendships, 62.9 million rows in all."),
-    "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it is the limit, not a database. DuckDB and SQLite "
-                  "are asked from Python, in recursive common table expressions; SQLite has an index for each direction."),
+    "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it shows the limit, and is not a database. DuckDB and SQLite "
+                  "run recursive common table expressions from Python; SQLite has an index for each direction."),
     "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
                "each, 100 actions each. agdb has one lock for all."),
-    "values": ("Large values", "Blocks written at once, and keys read one by one, as a copy."),
+    "values": ("Large values", "Blocks are written at once, and keys are read one by one, as copies."),
     "records": ("Small records", "On one thread, in memory."),
-    "http": ("HTTP", "Over connections that are kept, asked by `wrk` on the same processors: a fixed answer, the sum of the factorials of 1 to 100, "
-             "and a row by its key, beside Node.js and an empty handler of the framework that the server is made with."),
+    "http": ("HTTP", "`wrk` sends requests over kept-alive connections, on the same processors: for a fixed answer, for the sum of the "
+             "factorials of 1 to 100, and for a row by its key. The others are Node.js and an empty handler of axum, the framework of the server."),
 }
 
 
@@ -46,15 +47,15 @@ def head(machine: dict) -> str:
     remark = f"\n| remark | {machine['remark']} |" if "remark" in machine else ""
     return f"""# Performance
 
-`make bench-report` has measured and drawn this, the database by engine, and others that do the same work. The file
+`make bench-report` measured and drew this: the database with each engine, and other systems that do the same work. The file
 `benches/README.md` of the repository explains how to measure, what limits each workload, and where others are ahead.
 
 | | |
 |---|---|
 | machine | {machine['processors']} processors, {machine['processor']}; {machine['memory_gb']} GB; {machine['system']} |
-| load when it began | {load} processes{', so others were at work: small differences say nothing' if machine['load'] > 0.5 else ''} |
+| load when it began | {load} processes{', so other programs ran: small differences mean nothing' if machine['load'] > 0.5 else ''} |
 | compiler, commit, date | {machine['compiler']}; {machine['commit']}; {machine['date']} |
-| durability | `"{machine['durability']}"` everywhere: what is committed survives the death of the process, not a loss of power |{pace(machine)}{remark}
+| durability | `"{machine['durability']}"` everywhere: a commit survives the death of the process, not a loss of power |{pace(machine)}{remark}
 """
 
 
@@ -63,7 +64,7 @@ def pace(machine: dict) -> str:
     if "pace" not in machine:
         return ""
     low, high = machine["pace"]
-    uneven = ": what did not take turns may be off by as much" if high > 1.3 * low else ""
+    uneven = ": figures that were not measured in turns may be off by as much" if high > 1.3 * low else ""
     return f"\n| pace | the same loop took {low:.2f} to {high:.2f} s between the benches{uneven} |"
 
 
@@ -98,7 +99,7 @@ def behind(figures: list[dict]) -> str:
     found = ahead(figures)
     if not found:
         return "\nNobody measured here is ahead of the best engine by more than 5 %.\n"
-    lines = ["\n## Where others are ahead\n", "The best of the others against the best of our engines, where it is ahead by more than 5 %.\n",
+    lines = ["\n## Where others are ahead\n", "The best of the others against the best of our engines, where the other is ahead by more than 5 %.\n",
              "| bench | test | who | their figure | ours | times |", "|---|---|---|---:|---:|---:|"]
     for ratio, theirs, ours in found:
         figure = lambda entry: f"{charts.shown(entry['value'])} {entry['unit']}"

@@ -18,7 +18,7 @@ pub enum CliError {
         #[source]
         source: io::Error,
     },
-    /// A file given to `cozo run` that is no script.
+    /// A file given to `cozo run` is not a script.
     #[error("cannot read the script '{path}'")]
     #[diagnostic(
         code(cli::file),
@@ -38,21 +38,21 @@ pub enum CliError {
         help("run it in a terminal, or see why the program at the other end of the pipe has ended")
     )]
     Stream(#[from] io::Error),
-    /// The system gives the process not a single thread beside its first.
+    /// The system does not give the process a second thread.
     #[error("there are no threads to work with")]
     #[diagnostic(
         code(cli::no_threads),
         help("raise the limit of threads (ulimit -u) or of memory (ulimit -v), or end other programs")
     )]
     NoThreads(#[source] io::Error),
-    /// A file becomes more than memory holds.
+    /// The data of a file does not fit in memory.
     #[error("there is not enough memory")]
     #[diagnostic(
         code(cli::no_memory),
         help("divide the file, or 'cozo import' a file of CSV, JSON Lines, Parquet or Arrow")
     )]
     NoMemory,
-    /// A signal stopped what was going on.
+    /// A signal stopped the command.
     #[error("stopped by {signal}: {outcome}")]
     #[diagnostic(code(cli::stopped), help("run it again to go on"))]
     Stopped {
@@ -61,7 +61,7 @@ pub enum CliError {
         /// How things are left.
         outcome: &'static str,
     },
-    /// A parameter that is no `NAME=JSON`.
+    /// A parameter that does not have the form `NAME=JSON`.
     #[error("bad parameter '{given}': {reason}")]
     #[diagnostic(code(cli::parameter), help("write NAME=JSON, e.g. n=3 or 'name=\"Ann\"': strings need their quotes"))]
     Parameter {
@@ -70,14 +70,14 @@ pub enum CliError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A `--load` that is no `RELATION=FILE`.
+    /// A `--load` that does not have the form `RELATION=FILE`.
     #[error("bad load '{0}'")]
     #[diagnostic(
         code(cli::load),
         help("write RELATION=FILE, e.g. trip=trips.csv or 'trip {{id: Int => km: Float}}=trips.csv'")
     )]
     Load(String),
-    /// What cannot be the name of a relation.
+    /// A text that cannot be the name of a relation.
     #[error("'{0}' is not the name of a relation")]
     #[diagnostic(
         code(cli::relation_name),
@@ -113,11 +113,11 @@ pub enum CliError {
     #[error("the mem engine keeps nothing after this program")]
     #[diagnostic(code(cli::restore_into_nothing), help("name the path of a new database, e.g. --path new.db"))]
     RestoreIntoNothing,
-    /// Something is to be read from the mem engine, which begins with nothing.
+    /// A command reads from the mem engine, which begins empty.
     #[error("the mem engine has nothing to read")]
     #[diagnostic(code(cli::nothing_in_mem), help("name the path of a database, e.g. --path app.db"))]
     NothingInMem,
-    /// A database is to be read that is not there.
+    /// A database that is to be read does not exist.
     #[error("there is no database at '{0}'")]
     #[diagnostic(
         code(cli::no_database),
@@ -153,7 +153,7 @@ pub enum CliError {
         )
     )]
     WithoutServer,
-    /// A file of Parquet or Arrow that is damaged, or holds what has no counterpart.
+    /// A Parquet or Arrow file that is damaged, or has types without a counterpart.
     #[cfg(feature = "arrow")]
     #[error("cannot read '{path}': {reason}")]
     #[diagnostic(
@@ -215,7 +215,7 @@ pub enum CliError {
         /// Those that are there.
         found: String,
     },
-    /// Headers that CozoScript cannot say, or that come twice.
+    /// Headers that CozoScript does not allow as names, or that occur twice.
     #[error("headers in '{path}' cannot be the names of columns: {columns}")]
     #[diagnostic(
         code(cli::column_name),
@@ -229,7 +229,7 @@ pub enum CliError {
         /// What they would be renamed to.
         names: String,
     },
-    /// A `--rename` that is no `OLD=NEW`, of a column that is not there, or to what cannot be a name.
+    /// A `--rename` that is no `OLD=NEW`, of a column that is not there, or to a text that cannot be a name.
     #[error("bad rename '{given}'")]
     #[diagnostic(
         code(cli::rename),
@@ -263,7 +263,7 @@ pub enum CliError {
     #[error("files of text and of Parquet or Arrow cannot be read as one table")]
     #[diagnostic(code(cli::mixed_formats), help("import them one after the other into the same relation"))]
     MixedFormats,
-    /// A pattern of files that stands for none.
+    /// A pattern that matches no file.
     #[error("{reason}")]
     #[diagnostic(code(cli::pattern), help("* stands for any part of a name, ? for a character, ** for any folders"))]
     Pattern {
@@ -274,14 +274,14 @@ pub enum CliError {
     #[error("'{0}' is Parquet or Arrow within gzip")]
     #[diagnostic(code(cli::compressed), help("leave .gz off: these formats compress by themselves"))]
     Compressed(String),
-    /// An address that is none of a server.
+    /// A text that is not the address of a server.
     #[error("'{0}' is not the address of a server")]
     #[diagnostic(
         code(remote::url),
         help("write --url http://HOST:PORT, or https://HOST:PORT where the server has a certificate")
     )]
     Url(String),
-    /// A server that does not answer, or not as one.
+    /// A server does not answer, or does not answer like a server of this database.
     #[error("cannot use the server at {url}: {reason}")]
     #[diagnostic(code(remote::unreachable), help("'cozo server' starts one"))]
     Unreachable {
@@ -298,7 +298,7 @@ pub enum CliError {
     #[error("the script is no longer waited for")]
     #[diagnostic(code(remote::not_waited_for), help("it may still run there: ::running lists it, ::kill N stops it"))]
     NotWaitedFor,
-    /// What a server does not do for its clients.
+    /// Something that a server does not do for its clients.
     #[error("that cannot be done from here")]
     #[diagnostic(code(remote::not_remotely), help("{0}"))]
     NotRemotely(&'static str),
@@ -348,7 +348,7 @@ pub enum CliError {
     #[error("{0}")]
     #[diagnostic(code(repl::usage), help("%help lists the commands"))]
     Usage(String),
-    /// A `%set` without a value, or with one that is no JSON.
+    /// `%set` has no value, or a value that is not JSON.
     #[error("bad parameter '{given}': {reason}")]
     #[diagnostic(
         code(repl::parameter),

@@ -23,7 +23,7 @@ use crate::to_python::json_to_python;
 /// What goes wrong between Python and the database.
 #[derive(Debug, Error, Diagnostic)]
 pub enum BindingError {
-    /// An object that is no value.
+    /// An object that cannot become a value.
     #[error("Cannot convert {shown} into Cozo value")]
     #[diagnostic(code(python::unconvertible), help("{help}"))]
     Unconvertible {
@@ -50,7 +50,7 @@ pub enum BindingError {
         /// The name of its type.
         found: String,
     },
-    /// What is iterated over raises an exception.
+    /// Iterating over an argument raises an exception.
     #[error("{argument} cannot be read: {raised}")]
     #[diagnostic(code(python::unreadable), help("see to the exception that its iteration raises, or pass a list"))]
     Unreadable {

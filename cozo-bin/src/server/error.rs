@@ -62,7 +62,7 @@ pub enum ServerError {
         )
     )]
     Host(String),
-    /// No `Host` that a client may send: there are several, or it is no name with a port.
+    /// The header `Host` is missing or invalid: it occurs several times, or is not a name with an optional port.
     #[error("the request does not say which server it is for: {0}")]
     #[diagnostic(code(server::bad_host), help("send one header Host with a name, and perhaps a port: localhost:9070"))]
     BadHost(String),

@@ -91,7 +91,7 @@ pub enum ExecError {
 /// A parameter that has a value it cannot have.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
 pub enum LimitError {
-    /// `k` is no number of rows.
+    /// `k` is not a number of rows.
     #[error("'k' must be a positive integer, not {found}")]
     #[diagnostic(code(parser::expected_int_for_hnsw_k), help("it is the most rows that are wanted for each query"))]
     K {
@@ -101,7 +101,7 @@ pub enum LimitError {
         #[label("not a number of rows")]
         span: SourceSpan,
     },
-    /// `ef` is no number of candidates.
+    /// `ef` is not a number of candidates.
     #[error("'ef' must be a positive integer, not {found}")]
     #[diagnostic(
         code(parser::expected_int_for_hnsw_ef),
@@ -114,7 +114,7 @@ pub enum LimitError {
         #[label("not a number of candidates")]
         span: SourceSpan,
     },
-    /// `radius` is no distance.
+    /// `radius` is not a distance.
     #[error("'radius' must be a positive number, not {found}")]
     #[diagnostic(code(parser::expected_float_for_hnsw_radius), help("it is the greatest distance that is wanted"))]
     Radius {

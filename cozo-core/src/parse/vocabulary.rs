@@ -39,7 +39,7 @@ pub const OPTIONS: &[Word] = &[
     word(
         ":assert",
         "none|some",
-        "Fails the script, and with it the whole transaction, if there are rows, or if there are none.",
+        "Makes the script and its whole transaction fail if there are rows (`none`), or if there are no rows (`some`).",
         &[("?[x] := x in [1, 2], x > 2 :assert none", "[]"), ("?[x] := x in [1, 2], x > 2 :assert some", "")],
     ),
     word(
@@ -51,7 +51,7 @@ pub const OPTIONS: &[Word] = &[
     word(
         ":disable_magic_rewrite",
         "BOOL",
-        "Evaluates rules in full, without restricting them to the bindings that are asked for. The rows are the same.",
+        "Evaluates rules in full, without restricting them to the bindings that the query needs. The rows are the same.",
         &[("r[a, b] <- [[1, 2], [2, 3]] ?[b] := r[1, b] :disable_magic_rewrite true", "[[2]]")],
     ),
     word(
@@ -83,8 +83,8 @@ pub const OPTIONS: &[Word] = &[
     word(
         ":returning",
         "",
-        "The rows that an operation on a stored relation changed, instead of a status: those asked for, then those that \
-         were there before.",
+        "Gives the rows that an operation on a stored relation changed, instead of a status: the requested rows, then the \
+         rows that were there before.",
         &[(
             "{?[k, v] <- [[1, 'a']] :create r {k => v}}
              {?[k, v] <- [[1, 'b'], [2, 'c']] :put r {k => v} :returning}",
@@ -94,13 +94,13 @@ pub const OPTIONS: &[Word] = &[
     word(
         ":sleep",
         "SECONDS",
-        "Waits before the transaction goes on.",
+        "Waits before the transaction continues.",
         &[("?[x] <- [[1]] :sleep 0.01", "[[1]]"), ("?[x] <- [[1]] :sleep 0", "")],
     ),
     word(
         ":timeout",
         "SECONDS",
-        "Stops the query after some seconds; 300 if it does not say, 0 for never.",
+        "Stops the query after this number of seconds; the default is 300, and 0 means never.",
         &[
             ("?[x] <- [[1]] :timeout 5", "[[1]]"),
             ("n[x] := x = 0  n[x] := n[y], x = y + 1  ?[x] := n[x] :timeout 0.05", ""),
@@ -161,7 +161,7 @@ pub const MUTATIONS: &[Word] = &[
     word(
         ":put",
         "REL {KEY, ... => VALUE, ...}",
-        "Adds rows, in place of those with the same keys.",
+        "Adds rows, and replaces rows with the same keys.",
         &[
             (
                 "{?[k, v] <- [[1, 'a']] :create r {k => v}}
@@ -175,7 +175,7 @@ pub const MUTATIONS: &[Word] = &[
     word(
         ":replace",
         "REL {KEY: TYPE, ... => VALUE: TYPE, ...}",
-        "As `:create`, in place of a relation of that name if there is one.",
+        "As `:create`, but replaces the relation of that name if there is one.",
         &[(
             "{?[k] <- [[1]] :create r {k}} {?[a, b] <- [[2, 3]] :replace r {a => b}} {?[a, b] := *r{a, b}}",
             "[[2, 3]]",
@@ -214,7 +214,7 @@ pub const CONTROL_WORDS: &[Word] = &[
     word(
         "%continue",
         "[LABEL]",
-        "Goes on with the next round of a loop.",
+        "Continues with the next round of a loop.",
         &[(
             "{?[n] <- [[0]] :create _n {n}}
              %loop
@@ -235,14 +235,14 @@ pub const CONTROL_WORDS: &[Word] = &[
     word(
         "%else",
         "STATEMENT ...",
-        "What `%if` does otherwise.",
+        "Begins the statements that run if the condition does not hold.",
         &[("%if {?[x] := x in []} %then {?[x] <- [[1]]} %else {?[x] <- [[2]]} %end", "[[2]]")],
     ),
     word("%end", "", "Ends `%if` and `%loop`.", &[("%if {?[x] <- [[false]]} %then {?[x] <- [[1]]} %end", "[[1]]")]),
     word(
         "%if",
         "{QUERY}|NAME %then STATEMENT ... [%else STATEMENT ...] %end",
-        "Runs statements if the query or the relation has rows, whatever is in them.",
+        "Runs statements if the query or the relation has rows, whatever their values.",
         &[
             ("{?[x] <- [[7]]} as _found %if _found %then {?[y] := *_found{x: y}} %end", "[[7]]"),
             ("%if {?[x] := x in []} %then {?[x] <- [[1]]} %end", "[]"),
@@ -257,7 +257,7 @@ pub const CONTROL_WORDS: &[Word] = &[
     word(
         "%ignore_error",
         "{QUERY}",
-        "Runs a query; if it fails, it leaves no trace, and the script goes on.",
+        "Runs a query; if it fails, it leaves no trace, and the script continues.",
         &[("%ignore_error {?[x] := *nowhere{x}}", "[['FAILED']]")],
     ),
     word(
@@ -269,7 +269,7 @@ pub const CONTROL_WORDS: &[Word] = &[
     word(
         "%mark",
         "LABEL %loop STATEMENT ... %end",
-        "Gives a loop a label, for `%break` and `%continue` in loops inside of it.",
+        "Gives a loop a label, for `%break` and `%continue` in loops inside it.",
         &[("%mark outer %loop %loop %break outer %end %end {?[x] <- [[1]]}", "[[1]]")],
     ),
     word(
@@ -287,7 +287,7 @@ pub const CONTROL_WORDS: &[Word] = &[
     word(
         "%then",
         "STATEMENT ...",
-        "Begins what `%if` does; it may be left out.",
+        "Begins the statements that run if the condition holds; it may be left out.",
         &[("%if {?[x] <- [[0]]} {?[x] <- [[1]]} %end", "[[1]]")],
     ),
 ];

@@ -7,7 +7,7 @@ use crate::{check_examples, check_page, list_of, title};
 
 const INTRODUCTION: &str = "\
 Aggregations stand in the head of a rule: `?[city, count(name)] := *person{name, city}` counts within each city. They apply to
-all rows that the body derives, of which several may be equal. Where all columns of a head are aggregated, there is one
+all rows that the body derives; several of these may be equal. If all columns of a head are aggregated, there is one
 row even if the body derives none. Arguments after the variable are constants.
 
 A *meet* aggregation may also be used in recursion, if the aggregated columns of the head come last:

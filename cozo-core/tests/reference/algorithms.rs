@@ -8,12 +8,12 @@ use crate::{check_examples, check_page, title};
 const INTRODUCTION: &str = "\
 A fixed rule computes a relation from whole relations: `?[node, score] <~ PageRank(*follows[], theta: 0.9)`. Inputs come first, rules
 as `rule[]` and stored relations as `*relation[]`, then options by name. Names in the brackets, as in `*city[name, x, y]`, are for
-options that are expressions over them; they leave no columns out.
+options that are expressions over these columns; the rule gets all columns in any case.
 
-Nodes are any values, told apart by identity: `1` and `1.0` are two nodes. A graph is its edges; nodes without edges exist only
-where an input for them is listed. `undirected: true` adds every edge in the other direction. Costs and scores are 64-bit floats. Of
-what ties, algorithms take the smaller values, so that the same graph gives the same answer, in whatever order its rows come and
-however many threads work; random choices follow from a seed. All of them stop at a `:timeout`. V and E are the numbers of nodes and edges.
+Nodes are any values, told apart by identity: `1` and `1.0` are two nodes. A graph consists of its edges; nodes without edges exist only
+if an input for nodes lists them. `undirected: true` adds every edge in the other direction. Costs and scores are 64-bit floats. Ties go
+to the smaller value, so the same graph gives the same answer, whatever the order of its rows and the number of threads. Random choices
+follow from a seed. All algorithms stop at a `:timeout`. V and E are the numbers of nodes and edges.
 ";
 
 /// The rows that an example answers, as a list of lists.

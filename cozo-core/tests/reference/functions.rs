@@ -8,10 +8,10 @@ use cozo::parse;
 use crate::{Example, check_examples, check_page, list_of, title, value};
 
 const INTRODUCTION: &str = "\
-A parameter that ends in `?` may be left out, and one that ends in `...` stands for any number of arguments. Arguments of a
-wrong type are an error (`eval::throw`), null among them, unless it says otherwise. Integers that leave 64 bits are an error.
-Wherever a List is read, a Json array stands for the List of its elements, and what comes out is a List: `json` makes it Json again.
-Functions give the same result for the same arguments, except where it says *evaluated anew for every row*.
+A parameter that ends in `?` may be left out, and one that ends in `...` stands for any number of arguments. An argument of the
+wrong type, null included, is an error (`eval::throw`) unless the entry says otherwise. Integers that do not fit in 64 bits are an error.
+Wherever a List is expected, a Json array stands for the List of its elements. The result is then a List; `json` turns it into Json again.
+Functions give the same result for the same arguments, except where the entry says *evaluated anew for every row*.
 ";
 
 #[test]

@@ -11,7 +11,7 @@ use crate::value::{Column, DataValue};
 pub(super) static CHOICE: Aggregation = Aggregation {
     name: "choice",
     parameters: &["x"],
-    doc: "One of the values that are not null (the first one met); null if there is none.",
+    doc: "The first value that is not null; null if there is none.",
     examples: &[("?[choice(x)] := x in [null, 7, 7]", "7"), ("?[choice(x)] := x in [null]", "null")],
     order_matters: true,
     start: |_| Ok(grouped(Choice { held_bytes: 0 })),
@@ -21,7 +21,7 @@ pub(super) static CHOICE: Aggregation = Aggregation {
 pub(super) static CHOICE_RAND: Aggregation = Aggregation {
     name: "choice_rand",
     parameters: &["x"],
-    doc: "A value chosen at random, each row equally likely, nulls among them. No rows give null.",
+    doc: "A value chosen at random, each row equally likely, nulls included. No rows give null.",
     examples: &[("?[choice_rand(x)] := x in [7, 7]", "7"), ("?[choice_rand(x)] := x in []", "null")],
     order_matters: false,
     start: |_| Ok(grouped(ChoiceRand::new())),

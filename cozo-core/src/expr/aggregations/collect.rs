@@ -8,8 +8,8 @@ use crate::value::{Column, DataValue, check_depth};
 pub(super) static COLLECT: Aggregation = Aggregation {
     name: "collect",
     parameters: &["x", "limit?"],
-    doc: "The list of all values in the order they are derived (of relations in ascending order, and of the atoms as \
-          they are written), nulls among them; `collect(x, n)` keeps the first n, n at least 1. No rows give [].",
+    doc: "The list of all values, nulls included, in the order in which the body derives them (relations in ascending \
+          order, atoms as they are written). `collect(x, n)` keeps the first n, n at least 1. No rows give [].",
     examples: &[
         ("?[collect(x)] := x in [3, null, 1, 3]", "[3, null, 1, 3]"),
         ("?[collect(x, 2)] := x in [3, null, 1, 3]", "[3, null]"),

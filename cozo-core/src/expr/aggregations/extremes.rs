@@ -19,8 +19,9 @@ use crate::value::{Column, DataValue, Num, Primitive, StrColumn};
 pub(super) static MIN: Aggregation = Aggregation {
     name: "min",
     parameters: &["x"],
-    doc: "The smallest value: of numbers, keeping Int or Float and the first of equals, of Strings, Booleans (false is less), Lists, \
-          Bytes, Uuids, or the earliest Validity. All values must be of one such type. Nulls are ignored; nothing else gives null.",
+    doc: "The smallest value. All values must be of one type: numbers (an Int or a Float as it was given, of equal ones the \
+          first), Strings, Booleans (false is less), Lists, Bytes, Uuids, or Validities (the earliest). Nulls are ignored; \
+          if there is nothing else, the result is null.",
     examples: &[
         ("?[min(x)] := x in [2, null, 7.5]", "2"),
         ("?[min(x)] := x in ['b', 'a']", "'a'"),
@@ -35,8 +36,9 @@ pub(super) static MIN: Aggregation = Aggregation {
 pub(super) static MAX: Aggregation = Aggregation {
     name: "max",
     parameters: &["x"],
-    doc: "The largest value: of numbers, keeping Int or Float and the first of equals, of Strings, Booleans (true is greater), Lists, \
-          Bytes, Uuids, or the latest Validity. All values must be of one such type. Nulls are ignored; nothing else gives null.",
+    doc: "The largest value. All values must be of one type: numbers (an Int or a Float as it was given, of equal ones the \
+          first), Strings, Booleans (true is greater), Lists, Bytes, Uuids, or Validities (the latest). Nulls are ignored; \
+          if there is nothing else, the result is null.",
     examples: &[
         ("?[max(x)] := x in [2, null, 7.5]", "7.5"),
         ("?[max(x)] := x in [[1, 2], [1, 3]]", "[1, 3]"),

@@ -11,8 +11,8 @@ use crate::value::{DataValue, Num};
 pub(super) static MIN_COST: Aggregation = Aggregation {
     name: "min_cost",
     parameters: &["data_cost"],
-    doc: "The list `[data, cost]` of the lowest cost, a number; the first of equals. Nulls are an error; \
-          no rows give `[null, inf]`.",
+    doc: "The list `[data, cost]` with the lowest cost, a number; of equal costs the first. Nulls are an error; no rows \
+          give `[null, inf]`.",
     examples: &[
         ("?[min_cost(x)] := x in [['a', 3], ['b', 1.5], ['c', 2]]", "['b', 1.5]"),
         ("?[min_cost(x)] := x in [['a', 'cheap']]", ""),
@@ -25,8 +25,8 @@ pub(super) static MIN_COST: Aggregation = Aggregation {
 pub(super) static LATEST_BY: Aggregation = Aggregation {
     name: "latest_by",
     parameters: &["data_time"],
-    doc: "Of lists `[data, time]`, the data of the largest time in the order of values; the first of equals. \
-          Null times never win; null if there is no other.",
+    doc: "Takes lists `[data, time]`, and gives the data of the largest time in the order of values; of equal times the \
+          first. Null times never win; the result is null if there is no other time.",
     examples: &[
         ("?[latest_by(x)] := x in [['old', 1], ['new', 5], ['never', null]]", "'new'"),
         ("?[latest_by(x)] := x in [[1]]", ""),
@@ -39,8 +39,8 @@ pub(super) static LATEST_BY: Aggregation = Aggregation {
 pub(super) static SMALLEST_BY: Aggregation = Aggregation {
     name: "smallest_by",
     parameters: &["data_cost"],
-    doc: "Of lists `[data, cost]`, the data of the smallest cost in the order of values; the first of equals. \
-          Null costs never win; null if there is no other.",
+    doc: "Takes lists `[data, cost]`, and gives the data of the smallest cost in the order of values; of equal costs the \
+          first. Null costs never win; the result is null if there is no other cost.",
     examples: &[
         ("?[smallest_by(x)] := x in [['far', 9], ['near', 2], ['unknown', null]]", "'near'"),
         ("?[smallest_by(x)] := x in [1]", ""),
@@ -53,7 +53,7 @@ pub(super) static SMALLEST_BY: Aggregation = Aggregation {
 pub(super) static SHORTEST: Aggregation = Aggregation {
     name: "shortest",
     parameters: &["list"],
-    doc: "The list with the fewest elements; the first of equals. Nulls are ignored; no lists give null.",
+    doc: "The list with the fewest elements; of equally short lists the first. Nulls are ignored; no lists give null.",
     examples: &[("?[shortest(l)] := l in [[1, 2, 3], [4, 5], null]", "[4, 5]"), ("?[shortest(l)] := l in [1]", "")],
     order_matters: true,
     start: |_| Ok(folded(&SHORTEST_MEET, DataValue::default)),

@@ -10,8 +10,8 @@ use crate::value::{Column, DataValue, Primitive};
 pub(super) static MEDIAN: Aggregation = Aggregation {
     name: "median",
     parameters: &["x"],
-    doc: "The median of numbers, a Float; between the two in the middle if their number is even. NaN counts as the greatest. Nulls are \
-          an error; no rows give NaN.",
+    doc: "The median of numbers, a Float; if their number is even, the mean of the two in the middle. NaN counts as the \
+          greatest. Nulls are an error; no rows give NaN.",
     examples: &[
         ("?[median(x)] := x in [9, 1, 2]", "2.0"),
         ("?[median(x)] := x in [1, 2, 3, 10]", "2.5"),

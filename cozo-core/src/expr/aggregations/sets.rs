@@ -26,7 +26,7 @@ pub(super) static COUNT_UNIQUE: Aggregation = Aggregation {
 pub(super) static UNIQUE: Aggregation = Aggregation {
     name: "unique",
     parameters: &["x"],
-    doc: "The sorted list of distinct values, null among them. No rows give [].",
+    doc: "The sorted list of distinct values, null included. No rows give [].",
     examples: &[("?[unique(x)] := x in [3, 1, 3, null]", "[null, 1, 3]"), ("?[unique(x)] := x in []", "[]")],
     order_matters: false,
     start: |_| Ok(sets(Form::Unique)),
@@ -49,8 +49,8 @@ pub(super) static GROUP_COUNT: Aggregation = Aggregation {
 pub(super) static MODE: Aggregation = Aggregation {
     name: "mode",
     parameters: &["x"],
-    doc: "The most frequent value, of equally frequent ones the smallest in the order of values. Nulls are ignored; nothing else gives \
-          null.",
+    doc: "The most frequent value; of equally frequent values the smallest in the order of values. Nulls are ignored; if \
+          there is nothing else, the result is null.",
     examples: &[
         ("?[mode(x)] := x in ['b', 'a', 'b', null, null, null]", "'b'"),
         ("?[mode(x)] := x in [3, 2]", "2"),
@@ -78,8 +78,8 @@ pub(super) static UNION: Aggregation = Aggregation {
 pub(super) static INTERSECTION: Aggregation = Aggregation {
     name: "intersection",
     parameters: &["list"],
-    doc: "The sorted list of the distinct elements that all lists have in common. Nulls are ignored, and the result \
-          if there is nothing else; no rows give [].",
+    doc: "The sorted list of the distinct elements that all lists have in common. Nulls are ignored; if there are only \
+          nulls, the result is null; no rows give [].",
     examples: &[
         ("?[intersection(l)] := l in [[3, 1, 2], [2, 3], null]", "[2, 3]"),
         ("?[intersection(l)] := l in [1]", ""),

@@ -10,8 +10,8 @@ use crate::value::{Column, DataValue};
 pub(super) static STRING_JOIN: Aggregation = Aggregation {
     name: "string_join",
     parameters: &["x", "separator?"],
-    doc: "The values as one String in the order of `collect`, with a comma or another separator between them. What is no String is \
-          converted as by `to_string`; nulls are left out. No rows give ''.",
+    doc: "The values as one String in the order of `collect`, with a comma or another separator between them. Values other \
+          than Strings are converted as by `to_string`; nulls are left out. No rows give ''.",
     examples: &[
         ("?[string_join(x)] := x in ['b', 'a']", "'b,a'"),
         ("?[string_join(x, ' + ')] := x in [1, null, 2.5]", "'1 + 2.5'"),

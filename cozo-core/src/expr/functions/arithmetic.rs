@@ -31,7 +31,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "ceil",
         &["x"],
-        "The smallest whole number that is not less; an Int stays as it is, a Float or a vector stays floating.",
+        "The smallest whole number that is not less than the argument. An Int stays an Int, a Float a Float, and a vector a \
+         vector.",
         &[("ceil(2.1)", "3.0"), ("ceil(5)", "5")],
         |args| whole_or_float("ceil", args, Some, f64::ceil),
     )
@@ -49,7 +50,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "floor",
         &["x"],
-        "The greatest whole number that is not more; an Int stays as it is, a Float or a vector stays floating.",
+        "The greatest whole number that is not greater than the argument. An Int stays an Int, a Float a Float, and a \
+         vector a vector.",
         &[("floor(-2.1)", "-3.0"), ("floor(5)", "5")],
         |args| whole_or_float("floor", args, Some, f64::floor),
     )
@@ -102,8 +104,9 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "round",
         &["x", "places?"],
-        "The nearest whole number, or the nearest with so many places after the point; negative ones count before it. Halves go \
-         away from zero, and decimals are taken as they are written. An Int stays Int, a Float or a vector stays floating.",
+        "Rounds to a whole number, or to a number of places after the decimal point; negative places count before the \
+         point. Halves round away from zero, and decimals are taken as they are written. An Int stays an Int, a Float a \
+         Float, and a vector a vector.",
         &[
             ("round(2.5)", "3.0"),
             ("round(-0.5)", "-1.0"),
@@ -118,7 +121,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "signum",
         &["x"],
-        "The sign of a number as the Int -1, 0 or 1; of -0.0 it is -1, of NaN NaN.",
+        "The sign of a number as the Int -1, 0 or 1. The sign of -0.0 is -1, that of NaN is NaN.",
         &[("signum(-3.2)", "-1"), ("signum(0)", "0")],
         signum,
     ),

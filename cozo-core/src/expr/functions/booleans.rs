@@ -13,8 +13,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "and",
         &["x..."],
-        "Whether all arguments are true; true of none. Stops at the first false, so a later argument that is \
-         not a Bool goes unnoticed, but all arguments are evaluated.",
+        "Whether all arguments are true; true without arguments. Stops at the first false, so a later argument that is not \
+         a Bool goes unnoticed, but all arguments are evaluated.",
         &[("and(true, 1 < 2)", "true"), ("and()", "true"), ("true && 1", "")],
         |args| until("and", args, false),
     )
@@ -41,8 +41,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "or",
         &["x..."],
-        "Whether any argument is true; false of none. Stops at the first true, so a later argument that is \
-         not a Bool goes unnoticed, but all arguments are evaluated.",
+        "Whether any argument is true; false without arguments. Stops at the first true, so a later argument that is not a \
+         Bool goes unnoticed, but all arguments are evaluated.",
         &[("or(false, 1 < 2)", "true"), ("or()", "false"), ("false || 1", "")],
         |args| until("or", args, true),
     )

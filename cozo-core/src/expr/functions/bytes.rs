@@ -21,7 +21,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "bit_not",
         &["bytes"],
-        "Bytes with each bit turned over.",
+        "Bytes with each bit inverted.",
         &[("bit_not(decode_base64('Dw=='))", "decode_base64('8A==')"), ("bit_not(1)", "")],
         |args| {
             let bytes = bytes("bit_not", args, 0)?;

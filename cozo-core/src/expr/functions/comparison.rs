@@ -74,7 +74,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "max",
         &["x", "more..."],
-        "The greatest of some numbers, an Int or a Float as it was given; of equal ones the Float.",
+        "The greatest of the numbers, an Int or a Float as it was given; of equal numbers the Float.",
         &[("max(1, 2.5, 2)", "2.5"), ("max(1, 1.0)", "1.0"), ("max(1, null)", "")],
         |args| extreme("max", args, Num::max),
     )
@@ -82,7 +82,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "min",
         &["x", "more..."],
-        "The smallest of some numbers, an Int or a Float as it was given; of equal ones the Int.",
+        "The smallest of the numbers, an Int or a Float as it was given; of equal numbers the Int.",
         &[("min(3, 2.5)", "2.5"), ("min(1.0, 1)", "1"), ("min('a')", "")],
         |args| extreme("min", args, Num::min),
     )

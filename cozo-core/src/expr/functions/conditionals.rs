@@ -20,8 +20,8 @@ pub const CONDITIONALS: &[Conditional] = &[
     Conditional {
         name: "cond",
         parameters: &["condition_value..."],
-        doc: "Takes pairs of a condition and a value: the value after the first condition that is true, or null if none is. \
-              Conditions are Bools, evaluated from left to right; only the value that is given is evaluated.",
+        doc: "Takes pairs of a condition and a value, and gives the value after the first condition that is true, or null \
+              if none is. Conditions are Bools, evaluated from left to right; only the returned value is evaluated.",
         examples: &[
             ("cond(1 > 2, 'a', 2 > 1, 'b', true, 'c')", "'b'"),
             ("cond(false, 1)", "null"),
@@ -32,7 +32,7 @@ pub const CONDITIONALS: &[Conditional] = &[
     Conditional {
         name: "if",
         parameters: &["condition", "value", "otherwise?"],
-        doc: "The value if the condition, a Bool, is true; else the third argument, or null. Only the value that is given is \
+        doc: "The value if the condition, a Bool, is true; else the third argument, or null. Only the returned value is \
               evaluated.",
         examples: &[("if(2 > 1, 'yes', 'no')", "'yes'"), ("if(false, 1)", "null"), ("if(1, 'yes')", "")],
     },

@@ -11,7 +11,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "to_bool",
         &["x"],
-        "False for null, false, zero, a retraction, the nil Uuid and whatever is empty, also within Json; true for all \
+        "False for null, false, zero, a retraction, the nil Uuid and empty values, also within Json; true for everything \
          else.",
         &[("to_bool(0)", "false"), ("to_bool([0])", "true"), ("to_bool('false')", "true")],
         |args| Ok(is_truthy(&args[0]).into()),

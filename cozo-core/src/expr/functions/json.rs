@@ -105,8 +105,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "remove_json_path",
         &["json", "path"],
-        "A Json value without the part that a path, a List of keys and positions, leads to. A missing key changes \
-         nothing, a position beyond an array is an error.",
+        "A Json value without the part at a path, a List of keys and positions. A missing key changes nothing; a position \
+         beyond an array is an error.",
         &[
             ("remove_json_path({'a': {'b': 1, 'c': 2}}, ['a', 'b'])", "{'a': {'c': 2}}"),
             ("remove_json_path(json([1]), [3])", ""),
@@ -116,8 +116,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "set_json_path",
         &["json", "path", "value"],
-        "A Json value with the part that a path, a List of keys and positions, leads to set to a value. Missing keys \
-         are made, and arrays lengthened with nulls.",
+        "A Json value in which the part at a path, a List of keys and positions, is set to a value. Missing keys are added, \
+         and arrays are extended with nulls.",
         &[
             ("set_json_path({'a': {'b': 1}}, ['a', 'b'], 'new')", "{'a': {'b': 'new'}}"),
             ("set_json_path({}, ['x', 'y'], 1)", "{'x': {'y': 1}}"),

@@ -35,14 +35,14 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "chunks",
         &["list", "length"],
-        "The list cut into lists of a length; the last may be shorter.",
+        "The list cut into lists of the given length; the last may be shorter.",
         &[("chunks([1, 2, 3], 2)", "[[1, 2], [3]]"), ("chunks([1], 0)", "")],
         |args| list_of_lists(list("chunks", args, 0)?.chunks(positive("chunks", args, 1)?)),
     ),
     Function::new(
         "chunks_exact",
         &["list", "length"],
-        "The list cut into lists of a length, without the rest.",
+        "The list cut into lists of the given length; a shorter rest is left out.",
         &[("chunks_exact([1, 2, 3], 2)", "[[1, 2]]"), ("chunks_exact([1], -1)", "")],
         |args| list_of_lists(list("chunks_exact", args, 0)?.chunks_exact(positive("chunks_exact", args, 1)?)),
     ),
@@ -66,7 +66,8 @@ static FUNCTIONS: &[Function] = &[
         "get",
         &["list", "index", "default?"],
         "An element of a List, counted from 0 or, if negative, from the end; or a part of a Json value, by a key, a \
-         position or a List of these. What is not there is an error, or the third argument.",
+         position or a List of these. If there is no such part, the result is the third argument; without one, it is an \
+         error.",
         &[
             ("get([10, 20], -1)", "20"),
             ("get({'a': [5]}, ['a', 0])", "5"),
@@ -79,8 +80,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "int_range",
         &["start?", "end", "step?"],
-        "The integers from 0 to an end, from a start to an end, or so with a step between them; the end is not \
-         included. A negative step counts down.",
+        "The integers from a start, or from 0, to an end, which is not included. A third argument is the step between them; \
+         a negative step counts down.",
         &[
             ("int_range(3)", "[0, 1, 2]"),
             ("int_range(2, 5)", "[2, 3, 4]"),
@@ -114,7 +115,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "maybe_get",
         &["list", "index"],
-        "As `get`, with null for all that is not there.",
+        "As `get`, but null if there is no such part.",
         &[("[10, 20] -> 1", "20"), ("{'a': {'b': 3}} -> 'a' -> 'b'", "3"), ("null -> 0", "null")],
         |args| Ok(element(&args[0], &args[1])?.unwrap_or_default()),
     )
@@ -145,8 +146,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "slice",
         &["list", "start", "end"],
-        "The elements of a list from one position up to but without another, both counted from 0 or, if negative, from \
-         the end. The start must be a position of the list, and the end not lie beyond the list.",
+        "The elements of a list from a start position up to, but not including, an end position, both counted from 0 or, if \
+         negative, from the end. The start must be a position of the list, and the end must not lie beyond the list.",
         &[("slice([1, 2, 3, 4], 1, 3)", "[2, 3]"), ("slice([1, 2, 3], -2, -1)", "[2]"), ("slice([1, 2], 2, 2)", "")],
         slice,
     ),
@@ -166,7 +167,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "windows",
         &["list", "length"],
-        "All runs of neighbouring elements of a length; none if the list is shorter.",
+        "All runs of neighbouring elements with the given length; none if the list is shorter.",
         &[("windows([1, 2, 3], 2)", "[[1, 2], [2, 3]]"), ("windows([1], 2)", "[]"), ("windows([1], 0)", "")],
         windows,
     )

@@ -67,7 +67,7 @@ static FUNCTIONS: &[Function] = &[
     real!(
         "ln",
         f64::ln,
-        "The natural logarithm; NaN of a negative number.",
+        "The natural logarithm; NaN for a negative number.",
         &[("ln(1)", "0.0"), ("ln(0)", "to_float('NEG_INF')")]
     ),
     real!("log10", f64::log10, "The logarithm to base 10.", &[("log10(1000)", "3.0")]),
@@ -78,7 +78,7 @@ static FUNCTIONS: &[Function] = &[
     real!(
         "sqrt",
         f64::sqrt,
-        "The square root; NaN of a negative number.",
+        "The square root; NaN for a negative number.",
         &[("sqrt(16)", "4.0"), ("sqrt(vec([4, 9]))", "vec([2, 3])"), ("sqrt('9')", "")]
     ),
     real!("tan", f64::tan, "The tangent of an angle in radians.", &[("tan(0)", "0.0")]),

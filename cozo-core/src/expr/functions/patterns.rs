@@ -19,7 +19,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "ilike",
         &["text", "pattern"],
-        "As `like`, without regard to upper and lower case.",
+        "As `like`, but ignores upper and lower case.",
         &[("ilike('Straße', 'STRA_E')", "true"), ("ilike('ΟΔΟΣ', 'οδ%')", "true"), ("ilike('a', 'b')", "false")],
         |args| like("ilike", args, true),
     )

@@ -29,7 +29,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "rand_choose",
         &["list"],
-        "An element of a list, each as likely as the others; null if the list is empty.",
+        "A random element of a list, each equally likely; null if the list is empty.",
         &[("rand_choose(['only'])", "'only'"), ("rand_choose([])", "null"), ("rand_choose('abc')", "")],
         |args| match &*list("rand_choose", args, 0)? {
             [] => Ok(DataValue::Null),
@@ -40,7 +40,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "rand_float",
         &[],
-        "A Float from 0 up to but without 1, all as likely.",
+        "A random Float from 0 up to, but not including, 1, all equally likely.",
         &[("rand_float() < 1", "true")],
         |_| Ok(rand::random::<f64>().into()),
     )
@@ -48,7 +48,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "rand_int",
         &["low", "high"],
-        "An Int between two bounds, both included, all as likely.",
+        "A random Int between two bounds, both included, all equally likely.",
         &[("rand_int(4, 4)", "4"), ("rand_int(3, 1)", "")],
         |args| match (int("rand_int", args, 0)?, int("rand_int", args, 1)?) {
             (low, high) if low > high => fail("rand_int", format!("the lower bound {low} is above the upper {high}")),
@@ -75,7 +75,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "rand_vec",
         &["length", "type?"],
-        "A vector of so many elements from 0 up to but without 1; the type is as in `vec`.",
+        "A random vector of the given length, with elements from 0 up to, but not including, 1; the type is as in `vec`.",
         &[("length(rand_vec(5))", "5"), ("rand_vec('a')", "")],
         rand_vec,
     )

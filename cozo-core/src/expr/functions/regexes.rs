@@ -42,8 +42,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "regex_groups",
         &["text", "regex"],
-        "The texts of the groups of a pattern in its first match, as a list; null if there is no match. A group that took no part is \
-         null; `regex_extract_first` gives the whole match.",
+        "The texts of the groups of a pattern in its first match, as a list; null if there is no match. A group that did \
+         not match is null; `regex_extract_first` gives the whole match.",
         &[
             ("regex_groups('on 2024-05-01', '([0-9]+)-([0-9]+)')", "['2024', '05']"),
             ("regex_groups('b', '(a)|(b)')", "[null, 'b']"),

@@ -17,8 +17,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "index_of",
         &["x", "part"],
-        "Where a string first contains another, counted in characters from 0, or where a list first has a value, by identity as \
-         `is_in`; null if it does not.",
+        "The position where a string first contains another, counted in characters from 0, or where a list first has a \
+         value, by identity as in `is_in`; null if there is none.",
         &[
             ("index_of('naïve', 'v')", "3"),
             ("index_of('abc', 'z')", "null"),
@@ -30,8 +30,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "join",
         &["list", "separator"],
-        "The elements of a list as one string, with a separator between them. What is no string is converted as by `to_string`; \
-         nulls are left out.",
+        "The elements of a list as one string, with a separator between them. Elements other than strings are converted as \
+         by `to_string`; nulls are left out.",
         &[
             ("join(['a', 'b', 'c'], ', ')", "'a, b, c'"),
             ("join([1, null, 2.5], '-')", "'1-2.5'"),
@@ -65,7 +65,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "repeat",
         &["text", "n"],
-        "The string so many times in a row.",
+        "The string repeated a number of times.",
         &[("repeat('ab', 3)", "'ababab'"), ("repeat('ab', 0)", "''"), ("repeat('ab', -1)", "")],
         repeat,
     )
@@ -73,7 +73,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "replace",
         &["text", "from", "to"],
-        "The string with another text for each occurrence of a text. `regex_replace_all` does so for a pattern.",
+        "The string with each occurrence of a text replaced by another text. `regex_replace_all` does the same for a \
+         pattern.",
         &[("replace('a.b.c', '.', '::')", "'a::b::c'"), ("replace('abc', 'z', '')", "'abc'"), ("replace('abc', '', '-')", "")],
         |args| {
             let [text, from, to] = [0, 1, 2].map(|i| string("replace", args, i));

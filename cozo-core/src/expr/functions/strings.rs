@@ -34,8 +34,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "concat",
         &["x", "more..."],
-        "Strings, Lists or Json values joined, as the first of them is. Json objects are merged, key by key and all the way down, \
-         and Json arrays joined; of other Json values the last wins.",
+        "Joins Strings, Lists or Json values; the first argument decides which of these. Json objects are merged key by \
+         key, at all levels, and Json arrays are joined; of other Json values the last wins.",
         &[
             ("'ab' ++ 'c'", "'abc'"),
             ("[1] ++ [2]", "[1, 2]"),
@@ -88,8 +88,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "slice_string",
         &["text", "start", "end"],
-        "The characters of a string from one position, counted from 0, up to but without another. Positions beyond the \
-         end stand for the end.",
+        "The characters of a string from a start position up to, but not including, an end position, both counted from 0. \
+         Positions beyond the end of the string mean its end.",
         &[
             ("slice_string('abcdef', 1, 4)", "'bcd'"),
             ("slice_string('abc', 1, 9)", "'bc'"),
@@ -100,9 +100,9 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "snippet",
         &["text", "spans", "characters?", "before?", "after?"],
-        "The part of a text that shows best what was found in it, of 160 characters or another length. `spans` has the beginning \
-         and the end of each place, in bytes, as `bind_spans` gives them. Each place is marked by what stands before and after it, \
-         `<b>` and `</b>` if nothing else is given.",
+        "The part of a text that best shows what a search found in it, of 160 characters or another length. `spans` has the \
+         beginning and the end of each place, in bytes, as `bind_spans` gives them. Each place is put between `before` and \
+         `after`, by default `<b>` and `</b>`.",
         &[
             ("snippet('red apples and green pears', [[4, 10]], 16)", "'red <b>apples</b> and…'"),
             ("snippet('an apple', [[3, 8]], 20, '[', ']')", "'an [apple]'"),
@@ -133,7 +133,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "t2s",
         &["text"],
-        "Traditional Chinese as simplified; values that are no strings are returned as they are.",
+        "Converts traditional Chinese to simplified Chinese; values other than strings are returned as they are.",
         &[("t2s('漢字')", "'汉字'"), ("t2s(1)", "1")],
         |args| match args[0].get_str() {
             Some(text) => {

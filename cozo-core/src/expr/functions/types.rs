@@ -46,7 +46,7 @@ static FUNCTIONS: &[Function] = &[
     }),
     test!(
         "is_json",
-        "Whether it is Json; values taken out of Json are so only if they are objects or arrays.",
+        "Whether it is Json; values taken out of a Json are Json only if they are objects or arrays.",
         &[("is_json({})", "true"), ("is_json([])", "false")],
         |x: &_| matches!(x, DataValue::Json(_))
     ),

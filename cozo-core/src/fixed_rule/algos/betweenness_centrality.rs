@@ -13,10 +13,11 @@ use crate::value::{Batch, Column};
 pub static BETWEENNESS_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "BetweennessCentrality",
     aliases: &[],
-    doc: "Gives for each node the sum, over all pairs of a start and an end other than it, of the part of the shortest paths between \
-          them that lead through it. It is not normalised: networkx gives the same with `normalized=False`, but half of it for \
-          undirected graphs, where every pair is counted here in both orders. A path is a sequence of nodes, so that parallel edges \
-          make no further paths. Weights should be greater than 0: of the paths along edges without weight not all are counted.",
+    doc: "Sums for each node, over all pairs of other nodes, the share of the shortest paths from one to the other that \
+          lead through the node. The sum is not normalised: networkx gives the same with `normalized=False`, but half as \
+          much for undirected graphs, because here every pair counts in both orders. A path is a sequence of nodes, so \
+          parallel edges add no paths. Weights should be greater than 0: not all paths along edges of weight 0 are \
+          counted.",
     cost: "Time O(V E), with weights O(V E log V), in parallel over nodes; space O(V) for each of up to 64 parts of the work.",
     source: "U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25 (2001)",
     examples: &[(

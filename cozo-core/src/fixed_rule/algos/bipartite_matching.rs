@@ -11,8 +11,8 @@ use crate::value::Batch;
 pub static BIPARTITE_MATCHING: BuiltInRule = BuiltInRule {
     name: "BipartiteMatching",
     aliases: &[],
-    doc: "Chooses as many edges as possible so that no two have their first node in common, nor their second. The two columns are two \
-          sides: a value that stands in both is a node on each. A matching of the most edges, not of all weights the least.",
+    doc: "Chooses as many edges as possible such that no two share their first node, and no two share their second node. \
+          The two columns are two sides: a value in both columns is a node on each side. Weights do not matter.",
     cost: "Time O(E sqrt(V)), space O(V + E).",
     source: "J. E. Hopcroft and R. M. Karp, An n^(5/2) algorithm for maximum matchings in bipartite graphs, SIAM J. Comput. 2 (1973)",
     examples: &[(

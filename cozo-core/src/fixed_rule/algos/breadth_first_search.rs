@@ -8,10 +8,10 @@ use crate::value::Batch;
 pub static BREADTH_FIRST_SEARCH: BuiltInRule = BuiltInRule {
     name: "BreadthFirstSearch",
     aliases: &["BFS"],
-    doc: "Searches from each starting node for nodes for which the condition holds, the nearest first, and gives them with a path \
-          to each. The start itself is not tested. Starting nodes are taken in ascending order, and what was visited from one is \
-          not visited again from another. A condition that uses more than the first column of `nodes` needs a row there for \
-          each node that is reached.",
+    doc: "Searches from each starting node for nodes that satisfy the condition, the nearest first, and gives each with a \
+          path to it. The start itself is not tested. Starting nodes are taken in ascending order, and nodes that were \
+          visited from one are not visited again from another. If the condition uses more than the first column of `nodes`, \
+          this input needs a row for each node that is reached.",
     cost: "Time O(V + E) for all starting nodes together, and the length of the paths; space O(V + E).",
     source: "E. F. Moore, The shortest path through a maze, 1959",
     examples: &[(

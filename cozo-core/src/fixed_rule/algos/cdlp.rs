@@ -10,9 +10,9 @@ use crate::value::Batch;
 pub static CDLP: BuiltInRule = BuiltInRule {
     name: "CDLP",
     aliases: &[],
-    doc: "Labels every node with itself; then, so many times, every node takes the label that most of its neighbours have, all at once, \
-          the smallest of several. A neighbour counts for each edge, so that one with edges in both directions counts twice; with \
-          `undirected` two nodes are neighbours once, however many edges join them. Labels are nodes.",
+    doc: "Labels every node with itself. Then, in each round, all nodes at once take the label that most of their \
+          neighbours have, or the smallest of several such labels. A neighbour counts for each edge, so one with edges in \
+          both directions counts twice; with `undirected` it counts once, however many edges there are. Labels are nodes.",
     cost: "Time O(E log D) a round for degrees up to D, in parallel over nodes; space O(V + E).",
     source: "U. N. Raghavan, R. Albert and S. Kumara, Near linear time algorithm to detect community structures in large-scale \
              networks, Phys. Rev. E 76 (2007); LDBC Graphalytics specification 1.0.5, section 2.3.4",
@@ -23,7 +23,7 @@ pub static CDLP: BuiltInRule = BuiltInRule {
     inputs: &[EDGES],
     options: &[
         UNDIRECTED,
-        OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(10), "how many rounds there are"),
+        OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(10), "the number of rounds"),
     ],
     output: Output::Columns(&["node", "label"]),
     external_access: false,

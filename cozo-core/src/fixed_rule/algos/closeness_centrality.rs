@@ -11,9 +11,9 @@ use crate::value::{Batch, Column};
 pub static CLOSENESS_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "ClosenessCentrality",
     aliases: &[],
-    doc: "Gives each node r² / (s (V - 1)), where r counts the nodes that it reaches, itself among them, and s is the sum of its \
-          distances to them; 0.0 for a node that reaches no other. This is the closeness of Wasserman and Faust with r² in place \
-          of (r - 1)²: that of networkx for the graph turned round, times r² / (r - 1)².",
+    doc: "Gives each node r² / (s (V - 1)), where r is the number of nodes that it reaches, itself included, and s is the \
+          sum of its distances to them; 0.0 for a node that reaches no other. This is the closeness of Wasserman and Faust \
+          with r² in place of (r - 1)²: the closeness of networkx for the reversed graph, times r² / (r - 1)².",
     cost: "Time O(V (V + E) log V); without weights O(V (V + E)), 64 nodes at a time; in parallel over nodes. Space O(V) for each \
            thread.",
     source: "S. Wasserman and K. Faust, Social Network Analysis, 1994; M. Then et al., The more the merrier: efficient \

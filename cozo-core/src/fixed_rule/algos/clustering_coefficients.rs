@@ -9,9 +9,10 @@ use crate::value::{Batch, Column};
 pub static CLUSTERING_COEFFICIENTS: BuiltInRule = BuiltInRule {
     name: "ClusteringCoefficients",
     aliases: &[],
-    doc: "Gives for each node 2 t / (d (d - 1)), the number t of triangles that it is part of, and its degree d; 0.0 for a degree \
-          below 2. Edges count whatever their direction. Parallel edges count each, in the degree and in triangles; a loop counts twice, \
-          and makes its node one of its own neighbours. `LCC` counts different neighbours instead.",
+    doc: "Gives for each node the coefficient 2 t / (d (d - 1)), the number t of triangles that contain it, and its degree \
+          d; the coefficient is 0.0 for a degree below 2. Edges count whatever their direction. Each parallel edge counts, \
+          in the degree and in triangles; a loop counts twice, and makes its node one of its own neighbours. `LCC` counts \
+          distinct neighbours instead.",
     cost: "Time O(E sqrt(E)), in parallel over edges; space O(V + E).",
     source: "D. J. Watts and S. H. Strogatz, Collective dynamics of 'small-world' networks, Nature 393 (1998); \
              M. Latapy, Main-memory triangle computations for very large graphs, Theor. Comput. Sci. 407 (2008)",

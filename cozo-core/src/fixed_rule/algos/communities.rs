@@ -22,15 +22,19 @@ use super::modularity::{Around, Level, Totals};
 use crate::fixed_rule::{DefaultValue, OptionKind, OptionSpec, Poison, Settings};
 
 /// The limit of rounds in which nodes are moved.
-pub const MAX_ITER: OptionSpec =
-    OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds for each level");
+pub const MAX_ITER: OptionSpec = OptionSpec::new(
+    "max_iter",
+    OptionKind::PositiveInt,
+    DefaultValue::Int(10),
+    "the maximum number of rounds for each level",
+);
 
 /// The limit of restarts with the communities found.
 pub const ITERATIONS: OptionSpec = OptionSpec::new(
     "iterations",
     OptionKind::PositiveInt,
     DefaultValue::Int(10),
-    "how often it begins anew with the communities that it has found, unless nothing improves before",
+    "how often the search restarts from the communities that it has found; it ends earlier if nothing improves",
 );
 
 /// The gain of a round below which a level is done.

@@ -14,7 +14,7 @@ const EDGES_PER_CHECK: usize = 1 << 14;
 pub static CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
     name: "ConnectedComponents",
     aliases: &["WCC"],
-    doc: "Gives nodes the same number, from 0 on, if a path of edges in any direction joins them.",
+    doc: "Numbers components from 0: two nodes have the same number if a path of edges in any direction joins them.",
     cost: "Time O(E α(V)), nearly linear, in parallel over edges; space O(V + E).",
     source: "R. E. Tarjan and J. van Leeuwen, Worst-case analysis of set union algorithms, J. ACM 31 (1984); \
              S. V. Jayanti and R. E. Tarjan, A randomized concurrent algorithm for disjoint set union, PODC 2016",

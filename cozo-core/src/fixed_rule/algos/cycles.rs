@@ -14,9 +14,9 @@ use crate::value::{Batch, Column, allocated};
 pub static CYCLES: BuiltInRule = BuiltInRule {
     name: "Cycles",
     aliases: &[],
-    doc: "Finds cycles that visit no node twice, each once, as the list of its nodes from the smallest on; a loop is a cycle of one node. \
-          There may be very many: at most `limit` are found, those with the smallest first nodes. The second column is the number of \
-          nodes.",
+    doc: "Finds each cycle that visits no node twice, as the list of its nodes, beginning with the smallest. A loop is a \
+          cycle of one node. There may be very many cycles: at most `limit` are found, those with the smallest first nodes. \
+          The second column is the number of nodes.",
     cost: "Time O((V + E) C) for C cycles without `max_length`, O((V + E + C) l D^l) at worst for degrees up to D with it; space O(V + E).",
     source: "D. B. Johnson, Finding all the elementary circuits of a directed graph, SIAM J. Comput. 4 (1975); A. Gupta and T. Suzumura, \
              Finding all bounded-length simple cycles in a directed graph, arXiv:2105.10094",
@@ -30,9 +30,9 @@ pub static CYCLES: BuiltInRule = BuiltInRule {
             "max_length",
             OptionKind::PositiveInt,
             DefaultValue::Null,
-            "the most nodes of a cycle; if left out any number",
+            "the maximum number of nodes of a cycle; without it any number",
         ),
-        OptionSpec::new("limit", OptionKind::PositiveInt, DefaultValue::Int(1000), "the most cycles"),
+        OptionSpec::new("limit", OptionKind::PositiveInt, DefaultValue::Int(1000), "the maximum number of cycles"),
     ],
     output: Output::Columns(&["cycle", "length"]),
     external_access: false,

@@ -8,8 +8,8 @@ use crate::value::{Batch, Column};
 pub static DEGREE_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "DegreeCentrality",
     aliases: &[],
-    doc: "Counts the edges of each node: all, those that leave it, and those that reach it. An edge from a node to itself \
-          counts as both.",
+    doc: "Counts the edges of each node: all edges, the edges that leave it, and the edges that reach it. An edge from a \
+          node to itself counts as both.",
     cost: "Time and space O(V + E).",
     source: "L. C. Freeman, Centrality in social networks: conceptual clarification, Social Networks 1 (1979)",
     examples: &[(

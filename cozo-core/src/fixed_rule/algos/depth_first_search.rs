@@ -8,10 +8,11 @@ use crate::value::Batch;
 pub static DEPTH_FIRST_SEARCH: BuiltInRule = BuiltInRule {
     name: "DepthFirstSearch",
     aliases: &["DFS"],
-    doc: "Searches from each starting node for nodes for which the condition holds, going on from each node before going back, and \
-          gives them with the path that led there. The start itself is tested, and of the neighbours of a node the greatest comes \
-          first. Starting nodes are taken in ascending order, and what was visited from one is not visited again from another. A \
-          condition that uses more than the first column of `nodes` needs a row there for each node that is reached.",
+    doc: "Searches from each starting node for nodes that satisfy the condition, continuing from each node before going \
+          back, and gives each with the path that led to it. The start itself is tested, and the greatest neighbour of a \
+          node comes first. Starting nodes are taken in ascending order, and nodes that were visited from one are not \
+          visited again from another. If the condition uses more than the first column of `nodes`, this input needs a row \
+          for each node that is reached.",
     cost: "Time O(V + E) for all starting nodes together, and the length of the paths; space O(V + E).",
     source: "R. E. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972), with a stack of its own",
     examples: &[(

@@ -10,9 +10,10 @@ use crate::value::{Batch, Column};
 pub static EIGENVECTOR_CENTRALITY: BuiltInRule = BuiltInRule {
     name: "EigenvectorCentrality",
     aliases: &[],
-    doc: "Gives the vector in which each node is in proportion to the sum of those with edges to it, its squares adding up to 1: the \
-          eigenvector of the greatest eigenvalue, found by adding to all nodes what their edges bring and scaling, round after \
-          round. If `iterations` rounds are not enough, the last of them is given.",
+    doc: "Scores each node in proportion to the sum of the scores of nodes with edges to it; the squares of the scores add \
+          up to 1. This is the eigenvector of the greatest eigenvalue. Each round adds to every node the scores that its \
+          edges bring, then scales all scores. If `iterations` rounds are not enough, the result of the last round is \
+          given.",
     cost: "Time O(V + E) a round, in parallel; space O(V + E).",
     source: "P. Bonacich, Power and centrality: a family of measures, Am. J. Sociology 92 (1987)",
     examples: &[(
@@ -23,7 +24,7 @@ pub static EIGENVECTOR_CENTRALITY: BuiltInRule = BuiltInRule {
     inputs: &[WEIGHTED_EDGES],
     options: &[
         UNDIRECTED,
-        OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(100), "the most rounds"),
+        OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(100), "the maximum number of rounds"),
         OptionSpec::new(
             "epsilon",
             OptionKind::UnitInterval,
@@ -34,7 +35,7 @@ pub static EIGENVECTOR_CENTRALITY: BuiltInRule = BuiltInRule {
             "weighted",
             OptionKind::Bool,
             DefaultValue::Bool(true),
-            "whether edges count for their weights, if there is a third column",
+            "whether edges count by their weights, if there is a third column",
         ),
     ],
     output: Output::Columns(&["node", "centrality"]),

@@ -40,7 +40,7 @@ pub const SEED: OptionSpec = OptionSpec::new(
     "seed",
     OptionKind::Int,
     DefaultValue::Int(0),
-    "what random choices follow from: the same seed gives the same answer",
+    "the seed of random choices: the same seed gives the same answer",
 );
 
 /// The edges of the first input. The nodes of the second input, if there is one, are numbered after those with edges.

@@ -9,8 +9,8 @@ use crate::value::{Batch, Column};
 pub static K_CORE: BuiltInRule = BuiltInRule {
     name: "KCore",
     aliases: &[],
-    doc: "Gives for each node the greatest k such that it is in a part of the graph where all nodes have at least k neighbours in that \
-          part. Edges count whatever their direction; loops and parallel edges do not count.",
+    doc: "Gives for each node the greatest k such that the node is in a part of the graph in which all nodes have at least \
+          k neighbours. Edges count whatever their direction; loops and parallel edges do not count.",
     cost: "Time and space O(V + E).",
     source: "V. Batagelj and M. Zaversnik, An O(m) algorithm for cores decomposition of networks, 2003",
     examples: &[(

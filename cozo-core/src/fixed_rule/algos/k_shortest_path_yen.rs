@@ -16,10 +16,11 @@ use crate::value::{Batch, allocated};
 pub static K_SHORTEST_PATH_YEN: BuiltInRule = BuiltInRule {
     name: "KShortestPathYen",
     aliases: &[],
-    doc: "Finds the `k` cheapest paths from each starting node to each goal that visit no node twice, fewer if there are not so many. \
-          Pairs without a path give no rows; nodes that the graph does not have are left out.",
-    cost: "Time O(P k L (V + E) log V) for P pairs and paths of L nodes, in parallel over pairs; space O(V + k L) for each thread. \
-           Searches are led by the exact costs to the goal, so that most visit little more than the path they find.",
+    doc: "Finds the `k` cheapest paths from each starting node to each goal that visit no node twice, or fewer if there are \
+          not `k` of them. Pairs without a path give no rows; nodes that the graph does not have are left out.",
+    cost: "Time O(P k L (V + E) log V) for P pairs and paths of L nodes, in parallel over pairs; space O(V + k L) for each \
+           thread. The exact costs to the goal guide the searches, so most of them visit little more than the path they \
+           find.",
     source: "J. Y. Yen, Finding the k shortest loopless paths in a network, Management Science 17 (1971); E. L. Lawler, ibid. 18 (1972)",
     examples: &[(
         "e[a, b, w] <- [[1, 2, 1], [2, 4, 1], [1, 3, 2], [3, 4, 2], [1, 4, 9]]  s[n] <- [[1]]  g[n] <- [[4]]
@@ -27,7 +28,10 @@ pub static K_SHORTEST_PATH_YEN: BuiltInRule = BuiltInRule {
         "[[1, 4, 2.0, [1, 2, 4]], [1, 4, 4.0, [1, 3, 4]]]",
     )],
     inputs: &[WEIGHTED_EDGES, STARTING, GOALS],
-    options: &[OptionSpec::required("k", OptionKind::PositiveInt, "the most paths for each pair"), UNDIRECTED],
+    options: &[
+        OptionSpec::required("k", OptionKind::PositiveInt, "the maximum number of paths for each pair"),
+        UNDIRECTED,
+    ],
     output: Output::Columns(&["start", "goal", "cost", "path"]),
     external_access: false,
     run,

@@ -15,9 +15,10 @@ use crate::value::{Batch, Column};
 pub static LABEL_PROPAGATION: BuiltInRule = BuiltInRule {
     name: "LabelPropagation",
     aliases: &[],
-    doc: "Gives every node a label of its own; then each node in turn, in random order, takes the label of the greatest weight among \
-          those that its edges lead to, one of them at random unless it has such a label already. Ends after a round in which no \
-          label changed. Labels are integers that mean nothing else.",
+    doc: "Gives every node a label of its own. Then each node in turn, in random order, takes the label of the greatest \
+          weight among the nodes that its edges lead to. If several labels have this weight, the node keeps its label if \
+          that is one of them, or else takes one at random. Ends after a round in which no label changed. Labels are \
+          integers without other meaning.",
     cost: "Time O(V + E) a round, space O(V + E).",
     source: "U. N. Raghavan, R. Albert and S. Kumara, Near linear time algorithm to detect community structures in large-scale \
              networks, Phys. Rev. E 76 (2007)",
@@ -29,7 +30,7 @@ pub static LABEL_PROPAGATION: BuiltInRule = BuiltInRule {
     inputs: &[WEIGHTED_EDGES],
     options: &[
         UNDIRECTED,
-        OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds"),
+        OptionSpec::new("max_iter", OptionKind::PositiveInt, DefaultValue::Int(10), "the maximum number of rounds"),
         SEED,
     ],
     output: Output::Columns(&["label", "node"]),

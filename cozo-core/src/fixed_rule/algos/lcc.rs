@@ -9,9 +9,10 @@ use crate::value::{Batch, Column};
 pub static LCC: BuiltInRule = BuiltInRule {
     name: "LCC",
     aliases: &[],
-    doc: "Gives for each node the number of edges between its neighbours, divided by the number that there could be. Neighbours are \
-          those to which an edge leads and those from which one comes, each once; edges between them count by direction, so that \
-          there could be n (n - 1). Nodes with fewer than two neighbours have 0.0. With `undirected`, two nodes are joined or not.",
+    doc: "Gives for each node the number of edges between its neighbours, divided by the number of possible edges between \
+          them. The neighbours of a node are the nodes that an edge joins with it in either direction, each once. Edges \
+          between them count by direction, so n neighbours have n (n - 1) possible edges. Nodes with fewer than two \
+          neighbours have 0.0. With `undirected`, two nodes are joined or not, whatever the direction.",
     cost: "Time O(E sqrt(E)), in parallel over edges; space O(V + E).",
     source: "LDBC Graphalytics specification 1.0.5, section 2.3.5",
     examples: &[(

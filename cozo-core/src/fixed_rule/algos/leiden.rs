@@ -11,10 +11,10 @@ use crate::value::{Batch, Column};
 pub static LEIDEN: BuiltInRule = BuiltInRule {
     name: "Leiden",
     aliases: &[],
-    doc: "Puts nodes into communities with more weight of edges inside than chance would give. Between moving nodes and merging them, \
-          communities are divided into well-connected parts, and it is the parts that are merged: other than with Louvain, every \
-          community is connected. From the communities that were found it begins anew, as long as modularity grows. Communities are \
-          numbered from 0.",
+    doc: "Groups nodes into communities that have more edge weight inside than chance would give. Between moving nodes and \
+          merging them, it divides communities into well-connected parts, and merges these parts. So every community is \
+          connected, unlike with Louvain. It restarts from the communities that it has found, as long as modularity grows. \
+          Communities are numbered from 0.",
     cost: "Time O(V + E) a round, and some rounds for each of a few levels, of which the first is the largest, for each iteration; \
            space O(V + E).",
     source: "V. A. Traag, L. Waltman and N. J. van Eck, From Louvain to Leiden: guaranteeing well-connected communities, \

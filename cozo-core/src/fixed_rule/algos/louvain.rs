@@ -13,9 +13,9 @@ use crate::value::{Batch, Column, DataValue};
 pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
     name: "CommunityDetectionLouvain",
     aliases: &[],
-    doc: "Puts nodes into communities with more weight of edges inside than chance would give, then those into communities again, as long \
-          as modularity grows. The labels of a node are its communities, the largest first, each numbered from 0. Nodes of a graph of \
-          one or two nodes have no labels.",
+    doc: "Groups nodes into communities that have more edge weight inside than chance would give, then groups these \
+          communities again, as long as modularity grows. The labels of a node are its communities, the largest first, each \
+          numbered from 0. In a graph of one or two nodes, nodes have no labels.",
     cost: "Time O(V + E) a round, and some ten rounds for each of a few levels, of which the first is the largest; space O(V + E).",
     source: "V. D. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. \
              2008; E. A. Leicht and M. E. J. Newman, Community structure in directed networks, Phys. Rev. Lett. 100 (2008)",
@@ -35,7 +35,7 @@ pub static COMMUNITY_DETECTION_LOUVAIN: BuiltInRule = BuiltInRule {
             "keep_depth",
             OptionKind::PositiveInt,
             DefaultValue::Null,
-            "the most labels of a node, the first ones; if left out all",
+            "the maximum number of labels of a node, the first ones; without it all",
         ),
     ],
     output: Output::Columns(&["labels", "node"]),

@@ -8,9 +8,9 @@ use crate::value::{Batch, Column};
 pub static MAX_FLOW: BuiltInRule = BuiltInRule {
     name: "MaxFlow",
     aliases: &[],
-    doc: "Sends as much as the capacities of edges allow from all sources together to all sinks together, and gives the edges along which \
-          something flows. Parallel edges are one edge with the sum of their capacities. The flow as a whole is the sum of the flows out \
-          of the sources. Nodes that the graph does not have are left out.",
+    doc: "Finds the greatest flow that the capacities of edges allow from all sources together to all sinks together, and \
+          gives the edges along which something flows. Parallel edges are one edge with the sum of their capacities. The \
+          total flow is the sum of the flows out of the sources. Nodes that the graph does not have are left out.",
     cost: "Time O(V² E), in practice near to linear; O(E sqrt(V)) for equal capacities. Space O(V + E).",
     source: "E. A. Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation, Soviet Math. Dokl. 11 (1970)",
     examples: &[(

@@ -8,9 +8,9 @@ use crate::value::{Batch, Column};
 pub static MIN_CUT: BuiltInRule = BuiltInRule {
     name: "MinCut",
     aliases: &[],
-    doc: "Gives edges without which nothing can flow from any source to any sink, those with the least capacity together: the sum of it is \
-          that of the greatest flow. Of several such sets it is the one nearest to the sources. Parallel edges are one edge with the sum \
-          of their capacities. Nodes that the graph does not have are left out.",
+    doc: "Gives a set of edges without which nothing can flow from any source to any sink, with the least total capacity. \
+          This capacity equals the greatest flow. Of several such sets, it is the one nearest to the sources. Parallel \
+          edges are one edge with the sum of their capacities. Nodes that the graph does not have are left out.",
     cost: "Time O(V² E), in practice near to linear; space O(V + E).",
     source: "L. R. Ford and D. R. Fulkerson, Maximal flow through a network, Canad. J. Math. 8 (1956); E. A. Dinic, Soviet Math. Dokl. 11 (1970)",
     examples: &[(

@@ -12,8 +12,8 @@ use crate::value::{Batch, Column};
 pub static MINIMUM_SPANNING_FOREST_KRUSKAL: BuiltInRule = BuiltInRule {
     name: "MinimumSpanningForestKruskal",
     aliases: &[],
-    doc: "Chooses edges of the least total weight that join all nodes that some path joins, whatever the direction of edges: a \
-          tree for each component. The third column is the weight of the edge.",
+    doc: "Chooses edges of the least total weight that connect each component of the graph, whatever the direction of \
+          edges: a tree for each component. The third column is the weight of the edge.",
     cost: "Time O(E log E), sorting in parallel; space O(V + E).",
     source: "J. B. Kruskal, On the shortest spanning subtree of a graph, Proc. AMS 7 (1956)",
     examples: &[(

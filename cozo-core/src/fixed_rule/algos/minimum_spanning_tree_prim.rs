@@ -12,8 +12,8 @@ use crate::value::{Batch, Column};
 pub static MINIMUM_SPANNING_TREE_PRIM: BuiltInRule = BuiltInRule {
     name: "MinimumSpanningTreePrim",
     aliases: &[],
-    doc: "Chooses edges of the least total weight that join all nodes that some path joins with the starting node, whatever the \
-          direction of edges. Each edge is given from the end that was reached first; the third column is its weight.",
+    doc: "Chooses edges of the least total weight that connect the component of the starting node, whatever the direction \
+          of edges. Each edge is given from the end that was reached first; the third column is its weight.",
     cost: "Time O(E log E), space O(V + E).",
     source: "R. C. Prim, Shortest connection networks and some generalizations, Bell System Tech. J. 36 (1957)",
     examples: &[(

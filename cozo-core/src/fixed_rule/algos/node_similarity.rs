@@ -12,9 +12,10 @@ use crate::value::{Batch, Column, allocated};
 pub static NODE_SIMILARITY: BuiltInRule = BuiltInRule {
     name: "NodeSimilarity",
     aliases: &[],
-    doc: "Compares nodes by the sets of nodes that their edges lead to, and gives for each node those that are most similar to it, at \
-          most `top_k` of them, the smaller ones of those that tie. Similarity is the number of common neighbours, divided by that of \
-          both together (`jaccard`) or by the smaller number of neighbours (`overlap`). Nodes without a common neighbour are not given.",
+    doc: "Compares nodes by the sets of nodes that their edges lead to, and gives for each node the most similar nodes, at \
+          most `top_k` of them; ties go to the smaller node. Similarity is the number of common neighbours, divided by the \
+          number of all neighbours of the two nodes (`jaccard`) or by the smaller number of neighbours (`overlap`). Pairs \
+          without a common neighbour are left out.",
     cost: "Time O(Σ in(v)²) over nodes v with in(v) edges that lead to them, in parallel over nodes; space O(V) for each thread, and \
            O(V top_k) for the answer.",
     source: "P. Jaccard, The distribution of the flora in the alpine zone, New Phytologist 11 (1912); D. Szymkiewicz, Une contribution \

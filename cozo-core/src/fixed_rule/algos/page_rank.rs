@@ -9,10 +9,11 @@ use crate::value::{Batch, Column};
 pub static PAGE_RANK: BuiltInRule = BuiltInRule {
     name: "PageRank",
     aliases: &[],
-    doc: "Scores nodes by the scores of those with edges to them: (1 - theta) / V + theta · Σ score(u) / out(u) over edges from u, where \
-          out(u) counts the edges that leave u. Scores begin with 1 / V. What nodes without leaving edges hold is not passed on, so \
-          that scores need not add up to 1, unless `dangling` says so. The answer of LDBC Graphalytics is that of all `nodes`, with \
-          `dangling: 'redistribute'` and `epsilon: 0`. A third column is ignored unless `weighted` is true.",
+    doc: "Scores nodes by the scores of the nodes with edges to them: (1 - theta) / V + theta · Σ score(u) / out(u) over \
+          edges from u, where out(u) counts the edges that leave u. Scores begin with 1 / V. Unless `dangling` says \
+          otherwise, nodes without leaving edges do not pass on their scores, so scores need not add up to 1. For the \
+          answer of LDBC Graphalytics, give all `nodes`, `dangling: 'redistribute'` and `epsilon: 0`. A third column is \
+          ignored unless `weighted` is true.",
     cost: "Time O(V + E) a round, in parallel; space O(V + E): 4 bytes for each edge beside the input, 12 with weights.",
     source: "L. Page, S. Brin, R. Motwani and T. Winograd, The PageRank citation ranking, Stanford InfoLab 1999",
     examples: &[

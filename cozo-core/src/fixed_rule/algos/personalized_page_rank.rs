@@ -9,8 +9,9 @@ use crate::value::{Batch, Column};
 pub static PERSONALIZED_PAGE_RANK: BuiltInRule = BuiltInRule {
     name: "PersonalizedPageRank",
     aliases: &[],
-    doc: "As PageRank, but the part 1 - theta, and the scores at the beginning, fall to the starting nodes alone, evenly: nodes score by how \
-          near they are to those. Starting nodes that the graph does not have are left out; if none is left, all scores are 0.",
+    doc: "As PageRank, but only the starting nodes get the part 1 - theta and the initial scores, evenly, so nodes score by \
+          how near they are to the starting nodes. Starting nodes that the graph does not have are left out; if none is \
+          left, all scores are 0.",
     cost: "Time O(V + E) a round, in parallel; space O(V + E).",
     source: "T. H. Haveliwala, Topic-sensitive PageRank, WWW 2002",
     examples: &[(

@@ -41,16 +41,16 @@ pub const PAGE_RANK_OPTIONS: &[OptionSpec] = &[
         "epsilon",
         OptionKind::UnitInterval,
         DefaultValue::Float(0.0001),
-        "stops when all scores together change by less; with 0 there are `iterations` rounds, in each of which nodes see the scores of \
-         the round before, while otherwise they may see newer ones",
+        "stops when all scores together change by less; with 0 there are always `iterations` rounds, and each uses only the \
+         scores of the round before, while otherwise it may use newer ones",
     ),
-    OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(10), "the most rounds"),
+    OptionSpec::new("iterations", OptionKind::PositiveInt, DefaultValue::Int(10), "the maximum number of rounds"),
     OptionSpec::new(
         "dangling",
         OptionKind::Text,
         DefaultValue::Text("ignore"),
-        "what becomes of the scores of nodes without leaving edges: they are not passed on (`ignore`), or to all nodes, as the part \
-         1 - theta is (`redistribute`)",
+        "what happens to the scores of nodes without leaving edges: they are not passed on (`ignore`), or are passed on to \
+         all nodes, like the part 1 - theta (`redistribute`)",
     ),
     OptionSpec::new(
         "weighted",

@@ -22,9 +22,10 @@ use crate::value::{Batch, Column, DataValue};
 pub static RANDOM_WALK: BuiltInRule = BuiltInRule {
     name: "RandomWalk",
     aliases: &[],
-    doc: "Walks from each starting node, `iterations` times, taking one of the edges of each node at random, each as likely as its weight \
-          is great, until so many steps were taken or there is no edge to take: none at all, or only such of weight 0. Walks are \
-          numbered from 1; a path begins with the start. Every node that is started from or reached needs a row in `nodes`.",
+    doc: "Walks `iterations` times from each starting node. Each step takes a random edge of the node, with a probability \
+          in proportion to its weight. A walk ends after `steps` steps, or at a node that has no edges, or only edges of \
+          weight 0. Walks are numbered from 1; a path begins with the start. Every starting node and every node that is \
+          reached needs a row in `nodes`.",
     cost: "Time O(V + E), O(log D) for each step from a node of D edges, and the evaluation of the weights of the edges of each visited \
            node, once; space O(V + E).",
     source: "K. Pearson, The problem of the random walk, Nature 72 (1905)",
@@ -35,7 +36,7 @@ pub static RANDOM_WALK: BuiltInRule = BuiltInRule {
     )],
     inputs: &[EDGES, InputSpec::required("nodes", Shape::Columns(1), "nodes in the first column"), STARTING],
     options: &[
-        OptionSpec::required("steps", OptionKind::PositiveInt, "the most steps of a walk"),
+        OptionSpec::required("steps", OptionKind::PositiveInt, "the maximum number of steps of a walk"),
         OptionSpec::new(
             "iterations",
             OptionKind::PositiveInt,
@@ -46,14 +47,14 @@ pub static RANDOM_WALK: BuiltInRule = BuiltInRule {
             "weight",
             OptionKind::Expression,
             DefaultValue::Null,
-            "the weight of an edge, a number of at least 0: over the columns of `nodes`, for the node that the edge leads to, and \
-             those of `edges`; if left out all edges are as likely",
+            "the weight of an edge, a number of at least 0: over the columns of `nodes`, for the node that the edge leads \
+             to, and those of `edges`; without it all edges are equally likely",
         ),
         OptionSpec::new(
             "seed",
             OptionKind::Int,
             DefaultValue::Null,
-            "what random choices follow from: the same seed gives the same walks; if left out they differ each time",
+            "the seed of random choices: the same seed gives the same walks; without it they differ each time",
         ),
     ],
     output: Output::Columns(&["walk", "start", "path"]),

@@ -17,9 +17,9 @@ use crate::value::{Batch, DataValue};
 pub static SHORTEST_PATH_A_STAR: BuiltInRule = BuiltInRule {
     name: "ShortestPathAStar",
     aliases: &[],
-    doc: "Finds a path of the least cost from each starting node to each goal, looking first where the cost so far and the estimate of \
-          the rest are least. The path is the cheapest if the estimate is never too high. A goal that cannot be reached has an infinite \
-          cost and an empty path. Each node that is reached needs a row in `nodes`.",
+    doc: "Finds a path of the least cost from each starting node to each goal, searching first where the cost so far plus \
+          the estimate of the rest is least. The path is the cheapest if the estimate is never too high. A goal that cannot \
+          be reached has an infinite cost and an empty path. Each node that is reached needs a row in `nodes`.",
     cost: "Time O(P (V + E) log V) for P pairs, far less with a good estimate that never falls by more than the weight of an edge; \
            space O(V + E).",
     source: "P. E. Hart, N. J. Nilsson and B. Raphael, A formal basis for the heuristic determination of minimum cost paths, IEEE \

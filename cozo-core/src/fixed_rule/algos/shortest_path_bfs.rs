@@ -11,8 +11,8 @@ use crate::value::{Batch, Column, DataValue};
 pub static SHORTEST_PATH_BFS: BuiltInRule = BuiltInRule {
     name: "ShortestPathBFS",
     aliases: &[],
-    doc: "Finds a path with the fewest edges from each starting node to each goal: the list of its nodes, with both ends. There \
-          is a row for every pair; where no path leads to the goal, it has null.",
+    doc: "Finds a path with the fewest edges from each starting node to each goal: the list of its nodes, with both ends. \
+          There is a row for every pair; its path is null if no path leads to the goal.",
     cost: "Time O(S (V + E)) for S starting nodes, in parallel over them; space O(V) for each thread.",
     source: "E. F. Moore, The shortest path through a maze, 1959",
     examples: &[(

@@ -10,9 +10,9 @@ use crate::value::{Batch, Column};
 pub static SSSP: BuiltInRule = BuiltInRule {
     name: "SSSP",
     aliases: &[],
-    doc: "Gives the least cost of a path from each starting node to each node, infinite for those that cannot be reached. Without \
-          weights it is the number of edges. Starting nodes that the graph does not have are left out. SSSP of LDBC Graphalytics \
-          for one starting node, and its BFS without weights.",
+    doc: "Gives the least cost of a path from each starting node to each node, infinite for nodes that cannot be reached. \
+          Without weights the cost is the number of edges. Starting nodes that the graph does not have are left out. With \
+          one starting node, this is SSSP of LDBC Graphalytics, and its BFS without weights.",
     cost: "Time O(S (V + E) log V) for S starting nodes, O(S (V + E)) without weights, in parallel over starting nodes; space O(V) \
            for each thread, and O(S V) for the answer.",
     source: "E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1 (1959); \

@@ -9,7 +9,7 @@ use crate::value::{Batch, Column};
 pub static STRONGLY_CONNECTED_COMPONENTS: BuiltInRule = BuiltInRule {
     name: "StronglyConnectedComponents",
     aliases: &["SCC", "StronglyConnectedComponent"],
-    doc: "Gives nodes the same number, from 0 on, if each can be reached from the other along edges.",
+    doc: "Numbers components from 0: two nodes have the same number if each can be reached from the other along edges.",
     cost: "Time and space O(V + E).",
     source: "R. E. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972), with a stack of its own",
     examples: &[(

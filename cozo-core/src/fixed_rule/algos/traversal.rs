@@ -26,9 +26,14 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec::required(
         "condition",
         OptionKind::Expression,
-        "what a node must be: true or false for a row of `nodes`",
+        "the condition on a node: true or false for a row of `nodes`",
     ),
-    OptionSpec::new("limit", OptionKind::PositiveInt, DefaultValue::Int(1), "the most answers for each starting node"),
+    OptionSpec::new(
+        "limit",
+        OptionKind::PositiveInt,
+        DefaultValue::Int(1),
+        "the maximum number of answers for each starting node",
+    ),
 ];
 
 /// The inputs of a search, and its answers.

@@ -16,7 +16,7 @@ pub static CONSTANT: BuiltInRule = BuiltInRule {
     examples: &[("?[a, b] <~ Constant(data: [[1, 'x'], [2, 'y']])", "[[1, 'x'], [2, 'y']]")],
     inputs: &[],
     options: &[OptionSpec::required("data", OptionKind::Value, "a list of rows, each a list, all of one length")],
-    output: Output::FromOptions("as many as a row of the data has", width),
+    output: Output::FromOptions("as many columns as a row of the data has", width),
     external_access: false,
     run,
 };

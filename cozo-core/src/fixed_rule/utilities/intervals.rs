@@ -16,9 +16,10 @@ use crate::value::{Batch, Column, DataValue, Validity, compare_columns};
 pub static INTERVALS: BuiltInRule = BuiltInRule {
     name: "Intervals",
     aliases: &[],
-    doc: "Turns a history into intervals: from when to when each assertion holds, in microseconds since the epoch as in the \
-          Validity. It holds until the next assertion or retraction of its key, which is made of the columns before the \
-          Validity; the interval begins with `from` and ends just before `to`. What still holds has null as `to`.",
+    doc: "Turns a history into the intervals in which its assertions hold, in microseconds since the epoch, as in the \
+          Validity. An assertion holds until the next assertion or retraction of its key, which is made of the columns \
+          before the Validity. The interval begins with `from` and ends just before `to`; `to` is null if the assertion \
+          still holds.",
     cost: "",
     source: "",
     examples: &[(

@@ -10,9 +10,10 @@ use crate::value::{Batch, DataValue, Num};
 pub static MAXIMAL_MARGINAL_RELEVANCE: BuiltInRule = BuiltInRule {
     name: "MaximalMarginalRelevance",
     aliases: &[],
-    doc: "Chooses results one after the other: each time the one with the greatest lambda * score - (1 - lambda) * likeness, where its \
-          likeness is the greatest cosine of its vector with that of a result chosen before. Scores should lie between 0 and 1, as \
-          cosines do. With lambda 1 the results come by score, with lambda 0 as different as possible (Carbonell and Goldstein 1998).",
+    doc: "Chooses results one after the other: each time the one with the greatest lambda * score - (1 - lambda) * \
+          likeness, where the likeness is the greatest cosine of its vector with that of a result chosen before. Scores \
+          should lie between 0 and 1, as cosines do. With lambda 1 the results are ordered by score; with lambda 0 they are \
+          as different as possible (Carbonell and Goldstein 1998).",
     cost: "",
     source: "",
     examples: &[(

@@ -15,9 +15,10 @@ const MORE: &str = "a further list";
 pub static RECIPROCAL_RANK_FUSION: BuiltInRule = BuiltInRule {
     name: "ReciprocalRankFusion",
     aliases: &[],
-    doc: "Merges ranked lists, such as the results of a search for words and of a search for vectors. In each list the greatest score \
-          has rank 1, and equal scores have the same rank; give the negative of a distance. An item gets weight / (k + rank) \
-          from each list that it is in. Scores of different lists need not be comparable (Cormack, Clarke and Buettcher 2009).",
+    doc: "Merges ranked lists, such as the results of a search for words and of a search for vectors. In each list the \
+          greatest score has rank 1, and equal scores have the same rank; for a distance, give its negative as the score. \
+          An item gets weight / (k + rank) from each list that it is in. Scores of different lists need not be comparable \
+          (Cormack, Clarke and Buettcher 2009).",
     cost: "",
     source: "",
     examples: &[(
@@ -46,7 +47,7 @@ pub static RECIPROCAL_RANK_FUSION: BuiltInRule = BuiltInRule {
             "weights",
             OptionKind::Value,
             DefaultValue::Null,
-            "a list of a number for each list; 1 without it",
+            "a list with a number for each list; without it, 1 for each",
         ),
     ],
     output: Output::Columns(&["item", "score"]),

@@ -30,7 +30,7 @@ pub enum IndexError {
         #[label("no such column")]
         span: SourceSpan,
     },
-    /// A name in the expression of an index that is no column of the relation.
+    /// A name in the expression of an index is not a column of the relation.
     #[error("the relation '{relation}' has no column '{name}'")]
     #[diagnostic(
         code(eval::bad_binding),
@@ -114,7 +114,7 @@ pub enum IndexError {
         #[label("lacks the option")]
         span: SourceSpan,
     },
-    /// An option that there is not.
+    /// There is no such option.
     #[error("there is no option '{name}'")]
     #[diagnostic(code(parser::unknown_index_option))]
     UnknownOption {

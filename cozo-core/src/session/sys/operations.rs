@@ -14,24 +14,24 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::columns REL", "lists the columns of a relation"),
     (
         "::columns REL add { COLUMN: TYPE default VALUE, ... }",
-        "adds value columns; rows that are there get the default, or what follows `=`, an expression over their columns",
+        "adds value columns; existing rows get the default, or the value of the expression after `=` over their columns",
     ),
     ("::columns REL drop COLUMN, ...", "drops columns"),
-    ("::columns REL key { COLUMN, ... }", "makes these columns the key, in this order; the others depend on it"),
+    ("::columns REL key { COLUMN, ... }", "makes these columns the key, in this order; all others become values"),
     ("::columns REL rename COLUMN -> COLUMN, ...", "renames columns"),
     (
         "::columns REL retype { COLUMN: TYPE default VALUE, ... }",
-        "changes types and defaults; values are converted, or computed by what follows `=`",
+        "changes types and defaults; values are converted, or computed by the expression after `=`",
     ),
-    ("::compact", "gives space back to the system"),
+    ("::compact", "returns unused space to the system"),
     ("::describe REL 'TEXT'", "sets the description of a relation"),
     (
         "::explain analyze { QUERY }",
-        "runs a query, without its writes, and shows what each operator did, and how searches in indices found what they found",
+        "runs a query, without its writes, and shows what each operator did, and how searches in indices were done",
     ),
     (
         "::explain { QUERY }",
-        "shows how a query would run, operator by operator; at the end of a rule, how it runs as a whole if that is special",
+        "shows how a query would run, operator by operator; if a whole rule runs in a special way, its last line says so",
     ),
     ("::fixed_rules", "lists the fixed rules"),
     (
@@ -41,7 +41,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::fts drop REL:NAME", "drops an index"),
     (
         "::hnsw create REL:NAME { dim: N, fields: [COLUMN, ...], m: N, ef_construction: N, ... }",
-        "makes an index of the vectors of a relation, to find the nearest",
+        "makes an index of the vectors of a relation, to find the nearest vectors",
     ),
     ("::hnsw drop REL:NAME", "drops an index"),
     ("::index create REL:NAME { COLUMN, ... }", "makes an index of a relation"),
@@ -55,7 +55,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::lsh drop REL:NAME", "drops an index"),
     (
         "::reindex REL:NAME",
-        "makes an index anew from the rows of its relation, which repairs it; searches and writes go on meanwhile",
+        "rebuilds an index from the rows of its relation, which repairs it; searches and writes continue meanwhile",
     ),
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),

@@ -35,9 +35,9 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "date_add",
         &["time", "count", "unit", "zone?"],
-        "The time a number of units later, or earlier if the number is negative, in seconds. Months, quarters and years keep the \
-         day of the month or, if that month is shorter, take its last day. Days and weeks keep the time of day in the zone, also \
-         where summer time begins or ends. Units as in `date_trunc`; a plural is one too.",
+        "The time a number of units later, or earlier if the number is negative, in seconds. Months, quarters and years \
+         keep the day of the month or, if that month is shorter, take its last day. Days and weeks keep the time of day in \
+         the zone, even where summer time begins or ends. Units are those of `date_trunc`, also in the plural.",
         &[
             ("format_timestamp(date_add('2024-01-31', 1, 'month'))", "'2024-02-29T00:00:00+00:00'"),
             ("format_timestamp(date_add('2024-05-01 10:30', -90, 'minutes'))", "'2024-05-01T09:00:00+00:00'"),
@@ -52,9 +52,9 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "date_diff",
         &["unit", "from", "to", "zone?"],
-        "The number of whole units that have passed: the greatest that `date_add` can add to the first time without passing the \
-         second; negative if the second is earlier. Boundaries do not count: from 23:59 to 00:01 no day has passed. To count \
-         boundaries, subtract what `date_trunc` gives.",
+        "The number of whole units that have passed: the greatest that `date_add` can add to the first time without passing \
+         the second; negative if the second is earlier. Boundaries do not count: from 23:59 to 00:01 no day has passed. To \
+         count boundaries, subtract results of `date_trunc`.",
         &[
             ("date_diff('year', '1990-06-15', '2024-06-14')", "33"),
             ("date_diff('year', '1990-06-15', '2024-06-15')", "34"),
@@ -66,9 +66,9 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "date_part",
         &["part", "time", "zone?"],
-        "A part of a time as an Int: `year`, `quarter`, `month`, `day`, `hour`, `minute` or `second`; `week`, the week of ISO 8601, \
-         which belongs to `iso_year`; `weekday`, from 1 for Monday to 7; `day_of_year`. `millisecond` and `microsecond` count from \
-         the begin of the minute. `epoch` is the seconds since the Unix epoch, as a Float.",
+        "A part of a time as an Int: `year`, `quarter`, `month`, `day`, `hour`, `minute` or `second`; `week`, the week of \
+         ISO 8601, which belongs to `iso_year`; `weekday`, from 1 for Monday to 7; `day_of_year`. `millisecond` and \
+         `microsecond` count from the beginning of the minute. `epoch` is the seconds since the Unix epoch, as a Float.",
         &[
             ("date_part('year', '2024-05-01')", "2024"),
             ("date_part('weekday', '2024-05-01')", "3"),
@@ -83,8 +83,8 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "date_trunc",
         &["unit", "time", "zone?"],
-        "The begin of the `year`, `quarter`, `month`, `week` (Monday), `day`, `hour`, `minute`, `second`, `millisecond` or \
-         `microsecond` that a time is in, in seconds.",
+        "The beginning of the `year`, `quarter`, `month`, `week` (Monday), `day`, `hour`, `minute`, `second`, `millisecond` \
+         or `microsecond` that contains a time, in seconds.",
         &[
             ("format_timestamp(date_trunc('month', '2024-05-17 10:30'))", "'2024-05-01T00:00:00+00:00'"),
             ("format_timestamp(date_trunc('week', '2024-05-01'))", "'2024-04-29T00:00:00+00:00'"),
@@ -112,7 +112,7 @@ static FUNCTIONS: &[Function] = &[
     Function::new(
         "from_micros",
         &["micros"],
-        "Microseconds since the Unix epoch in seconds.",
+        "Converts microseconds since the Unix epoch to seconds.",
         &[("from_micros(1500000)", "1.5"), ("from_micros(to_micros('2024-05-01'))", "parse_timestamp('2024-05-01')")],
         calls::from_micros,
     ),
@@ -137,8 +137,8 @@ static FUNCTIONS: &[Function] = &[
         "parse_timestamp",
         &["text", "zone?", "pattern?"],
         "The seconds since the Unix epoch of a date or time such as `2024-05-01`, `2024-05-01 10:30` or \
-         `2024-05-01T10:30:15.25+02:00`; or of one of a strftime pattern. A text without an offset is in the zone, or in UTC. \
-         A date is its first moment.",
+         `2024-05-01T10:30:15.25+02:00`; or of a text that follows a strftime pattern. A text without an offset is in the \
+         zone, or in UTC. A date means its first moment.",
         &[
             ("parse_timestamp('1970-01-01T00:00:01.5Z')", "1.5"),
             ("parse_timestamp('1970-01-02')", "86400.0"),

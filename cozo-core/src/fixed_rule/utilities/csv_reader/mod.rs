@@ -25,7 +25,7 @@ use crate::value::{Batch, DataValue};
 pub static CSV_READER: BuiltInRule = BuiltInRule {
     name: "CsvReader",
     aliases: &[],
-    doc: "Reads CSV from a file or the web. Columns are told apart by position; records may be shorter or longer.",
+    doc: "Reads CSV from a file or the web. Columns are identified by position; records may be shorter or longer.",
     cost: "",
     source: "",
     examples: &[],
@@ -35,8 +35,8 @@ pub static CSV_READER: BuiltInRule = BuiltInRule {
         OptionSpec::required(
             "types",
             OptionKind::Value,
-            "the type of each column: `'String'`, `'Any'`, `'Int'`, `'Float'` or `'Uuid'`. With `?`, what is missing or \
-             does not convert is null; without, it is an error",
+            "the type of each column: `'String'`, `'Any'`, `'Int'`, `'Float'` or `'Uuid'`. With `?`, a value that is \
+             missing or does not convert is null; without, it is an error",
         ),
         OptionSpec::new("delimiter", OptionKind::Text, DefaultValue::Text(","), "the byte between fields"),
         PREPEND_INDEX,

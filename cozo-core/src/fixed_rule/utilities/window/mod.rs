@@ -25,13 +25,14 @@ use options::{computed, descending, expressions};
 pub static WINDOW: BuiltInRule = BuiltInRule {
     name: "Window",
     aliases: &[],
-    doc: "Sorts the rows of each partition and computes columns of them, or keeps only the first rows of each. The functions of `compute` \
-          are `'row_number'` (1, 2, 3, 4), `'rank'` (1, 2, 2, 4 if the second and the third row sort alike), `'dense_rank'` (1, 2, 2, 3), \
-          `'percent_rank'` (the rank from 0.0 to 1.0), `['lag', x]` and `['lead', x]` (`x` of the row before and behind; \
-          `['lag', x, 3, 0]` looks three rows back, and gives 0 where there is none), `['first', x]` and `['last', x]` of the partition, \
-          and of the rows so far `['running_sum', x]` (an Int of Ints), `['running_mean', x]`, `['running_min', x]`, \
-          `['running_max', x]` (both without nulls) and `'running_count'`, or `['running_count', x]` without nulls. Rows that sort alike \
-          follow each other in the order of rows. Nulls sort first, and last in descending order.",
+    doc: "Sorts the rows of each partition and computes columns from them, or keeps only the first rows of each partition. \
+          The functions of `compute` are `'row_number'` (1, 2, 3, 4), `'rank'` (1, 2, 2, 4 if the second and the third row \
+          sort alike), `'dense_rank'` (1, 2, 2, 3), `'percent_rank'` (the rank from 0.0 to 1.0), `['lag', x]` and `['lead', \
+          x]` (`x` of the previous and of the next row; `['lag', x, 3, 0]` looks three rows back, and gives 0 where there \
+          is none), `['first', x]` and `['last', x]` of the partition, and of the rows so far `['running_sum', x]` (an Int \
+          of Ints), `['running_mean', x]`, `['running_min', x]`, `['running_max', x]` (both without nulls) and \
+          `'running_count'`, or `['running_count', x]` without nulls. Rows that sort alike follow each other in the order \
+          of rows. Nulls sort first, and last in descending order.",
     cost: "",
     source: "",
     examples: &[
@@ -56,7 +57,7 @@ pub static WINDOW: BuiltInRule = BuiltInRule {
     inputs: &[InputSpec::required(
         "rel",
         Shape::Columns(0),
-        "the rows; the columns that have names are those of the result, and the expressions use them",
+        "the rows; the named columns are in the result, and the expressions use them",
     )],
     options: &[
         OptionSpec::new(
@@ -70,7 +71,7 @@ pub static WINDOW: BuiltInRule = BuiltInRule {
             "descending",
             OptionKind::Value,
             DefaultValue::Bool(false),
-            "whether the largest come first; a list of such for each of `sort_by`",
+            "whether the largest come first; or a list with a Bool for each of `sort_by`",
         ),
         OptionSpec::new(
             "compute",
@@ -82,7 +83,7 @@ pub static WINDOW: BuiltInRule = BuiltInRule {
             "take",
             OptionKind::NonNegativeInt,
             DefaultValue::Int(0),
-            "keeps at most so many rows of each partition; 0 means all; the columns are computed of all rows",
+            "the maximum number of rows of each partition; 0 means all; the columns are computed from all rows",
         ),
     ],
     output: Output::AfterInput(
