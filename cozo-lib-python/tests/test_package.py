@@ -289,6 +289,9 @@ def test_columns_of_times(db, kind):
     frame = db["t"].df(times=["at"])
     assert str(frame["at"].dtype) == "datetime64[us, UTC]" and frame["at"][0] == NOON and frame["at"].isna()[1]
     assert db["t"].pl(times="at")["at"].to_list() == [NOON, None]
+    table = db["t"].arrow(times="at")
+    assert table.schema.field("at").type == pyarrow.timestamp("us", "UTC")
+    assert table["at"].to_pylist() == [NOON, None] and table["k"].to_pylist() == [1, 2]
 
 
 @pytest.mark.parametrize("kind", TIMES)

@@ -64,13 +64,21 @@ class Result:
             raise refused("not_one_value", f"there are {len(row)} columns, not one", "use one()")
         return row[0]
 
-    def arrow(self) -> Any:
-        """A table of pyarrow. Lists, objects and validities are text with Json there."""
+    def arrow(self, times: Iterable[str] = ()) -> Any:
+        """A table of pyarrow. Lists, objects and validities are text with Json there. `times` as with `df`.
+
+        >>> db.run("?[at] := at = 0.5").arrow(times=["at"]).schema.field("at").type
+        TimestampType(timestamp[us, tz=UTC])
+        """
         pyarrow = package("pyarrow", "arrow")
+        times = self._check(times)
         table = pyarrow.table(self._native)
         for at, kind in self._declared(ARROW_TYPES):
             if pyarrow.types.is_null(table.schema.field(at).type):
                 table = table.set_column(at, table.column_names[at], table.column(at).cast(getattr(pyarrow, kind)()))
+        for name in times:
+            column = pyarrow.array(self._micros(name), pyarrow.timestamp("us", "UTC"))
+            table = table.set_column(self.columns.index(name), name, column)
         return table
 
     def df(self, times: Iterable[str] = ()) -> Any:
