@@ -36,11 +36,11 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(headers: Vec<String>, rows: Batch) -> Result<Table, ArrowError> {
+    fn new(headers: Vec<String>, rows: Batch, types: &[Option<String>]) -> Result<Table, ArrowError> {
         let columns = rows.columns.iter().enumerate();
         let exact = columns.filter(|(_, column)| matches!(column, Column::Any(_)));
         let exact = exact.map(|(position, column)| (position, column.clone())).collect();
-        Ok(Table { batch: arrow::record_batch(headers, rows)?, exact })
+        Ok(Table { batch: arrow::record_batch(headers, rows, types)?, exact })
     }
 
     /// All columns as they were.
@@ -55,7 +55,7 @@ impl Table {
 pub fn tables(result: NamedColumns) -> Result<Vec<Table>, ArrowError> {
     let (mut tables, mut rest) = (vec![], Some(result));
     while let Some(result) = rest {
-        tables.push(Table::new(result.headers, result.rows)?);
+        tables.push(Table::new(result.headers, result.rows, &result.types)?);
         rest = result.next.map(|next| *next);
     }
     Ok(tables)
@@ -66,7 +66,7 @@ pub fn tables_of_rows(result: NamedRows) -> Result<Vec<Table>, ArrowError> {
     let (mut tables, mut rest) = (vec![], Some(result));
     while let Some(result) = rest {
         let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
-        tables.push(Table::new(result.headers, rows)?);
+        tables.push(Table::new(result.headers, rows, &[])?);
         rest = result.next.map(|next| *next);
     }
     Ok(tables)

@@ -36,6 +36,17 @@ def types(db, relation):
     return {column.name: column.type for column in db.columns(relation)}
 
 
+def test_empty_results_have_types(db):
+    db.run(":create t {k: Int => name: String, score: Float, v: <F32; 2>}")
+    result = db.run("?[k, name, score, v, n] := *t{k, name, score, v}, k > 5, n = k * 2")
+    types = [str(kind) for kind in result.arrow().schema.types]
+    assert types == ["int64", "string", "double", "fixed_size_list<item: float>[2]", "null"]
+    frame = result.df()
+    assert len(frame) == 0 and [str(frame[name].dtype) for name in ("k", "score")] == ["int64", "float64"]
+    assert result.pl().schema["name"] == polars.String
+    assert str(db.run("?[name, count(k)] := *t{k, name}").arrow().schema.types[1]) == "int64"
+
+
 def test_files_are_read_in_scripts(db, tmp_path):
     frame = polars.DataFrame({"id": [1, 2], "Full Name": ["Ann", None], "total": [1.5, 2.0]})
     for name, write in {"ReadParquet": frame.write_parquet, "ReadCsv": frame.write_csv, "ReadJsonLines": frame.write_ndjson}.items():

@@ -30,6 +30,7 @@
 //!
 //! **plan never runs anything**: it reads schemas, no rows; sizes come from a [`Statistics`].
 
+mod answer_types;
 mod build;
 mod cost;
 mod estimates;
@@ -44,6 +45,7 @@ mod passes;
 mod rule_builder;
 mod statistics;
 
+pub use answer_types::answer_types;
 pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};

@@ -69,3 +69,49 @@ fn imported_columns_are_found_by_name() {
     db.import_columns("-r", keys).unwrap();
     assert_eq!(run(&db, "?[k] := *r[k, _]").rows.columns[0].as_dense_ints(), Some([2].as_slice()));
 }
+
+#[test]
+fn columns_without_values_have_the_types_that_the_script_says() {
+    let db = DbInstance::default();
+    db.run_default(
+        "{:create t {k: Int => name: String?, score: Float, data: Json, v: <F32; 3>, any}}
+         {:create e {fr: String, to: String}}",
+    )
+    .unwrap();
+    for (script, expected) in [
+        ("?[k, name, score] := *t{k, name, score}", "Int? String? Float?"),
+        ("?[k, name] := *t{k, name}, k = 5", "Int? String?"),
+        ("?[k, data, v, any] := *t{k, data, v, any}", "Int? Json? <F32;3>? -"),
+        ("r[a, b] := *t{k: a, name: b}  ?[b, x] := r[a, b], x = a", "String? Int?"),
+        ("?[name, count(k), sum(score), max(k), unique(k)] := *t{name, k, score}", "String? Int Float Int? -"),
+        ("?[x, y, z] := x in [1, 2], x > 5, y = 'a', z = x + 1", "Int? String? -"),
+        ("?[x] := x in [1, 2.5], x > 5", "-"),
+        ("?[x] := *t{k: x}  ?[x] := *t{name: x}", "-"),
+        ("p[x, y] := *e{fr: x, to: y}  p[x, y] := p[x, z], *e{fr: z, to: y}  ?[x, y] := p[x, y]", "String? String?"),
+        (
+            "p[x, min(n)] := *e{fr: x}, n = 0  p[x, min(n)] := p[y, m], *e{fr: y, to: x}, n = m + 1  ?[x, n] := p[x, n]",
+            "String? -",
+        ),
+        ("e[] <~ ConnectedComponents(*e[fr, to])  ?[a, b] := e[a, b]", "- -"),
+        ("r[a] <- []  ?[a] := r[a]", "-"),
+        ("?[k, name] := *t{k, name} :order k :limit 3", "Int? String?"),
+    ] {
+        let result = run(&db, script);
+        assert!(result.rows.is_empty(), "{script}");
+        let of_column = |column: &Column| match column {
+            Column::Int(_) => "Int",
+            Column::Float(_) => "Float",
+            _ => "-",
+        };
+        let types = result.types.iter().zip(&result.rows.columns);
+        let types: Vec<&str> = types.map(|(known, column)| known.as_deref().unwrap_or(of_column(column))).collect();
+        assert_eq!(types.join(" "), expected, "{script}");
+    }
+    db.run_default(
+        "?[k, name, score, data, v, any] <- [[1, null, 0.5, 1, [1, 2, 3], 1]] :put t {k => name, score, data, v, any}",
+    )
+    .unwrap();
+    let types = run(&db, "?[k, name] := *t{k, name}").types;
+    assert_eq!(types, [None, Some("String?".to_string())]);
+    assert!(run(&db, "?[k, score] := *t{k, score}").types.is_empty());
+}

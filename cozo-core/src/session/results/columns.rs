@@ -2,17 +2,21 @@
 
 use super::rows::NamedRows;
 use crate::budget::{Stop, make_room};
-use crate::value::{Batch, Tuple};
+use crate::schema::ColumnType;
+use crate::value::{Batch, Column, Tuple};
 
 /// Columns under headers: the result of a script in the engine's own form, without a value for each cell.
 ///
-/// The type of a column follows from its values, not from a declaration. Without rows, or with only nulls, it has no type.
+/// The type of a column follows from its values. A column without values has one if the script says it.
 #[derive(Clone, Debug, Default)]
 pub struct NamedColumns {
     /// A header for each column.
     pub headers: Vec<String>,
     /// The columns, all of the same length.
     pub rows: Batch,
+    /// The types of columns without values, as a script spells them, such as `Int?`; `None` where the script does not say it, and
+    /// for columns with values. Empty if all columns have values.
+    pub types: Vec<Option<String>>,
     /// A further result, if a script returns several.
     pub next: Option<Box<NamedColumns>>,
 }
@@ -20,7 +24,7 @@ pub struct NamedColumns {
 impl NamedColumns {
     /// Columns under headers.
     pub fn new(headers: Vec<String>, rows: Batch) -> Self {
-        NamedColumns { headers, rows, next: None }
+        NamedColumns { headers, rows, types: vec![], next: None }
     }
 }
 
@@ -35,6 +39,11 @@ pub trait ScriptResult: Sized {
     /// The result of a query that returns one row or none.
     fn of_row(headers: &[String], row: Option<Tuple>) -> Result<Self, Stop> {
         Self::of_rows(NamedRows::new(headers.to_vec(), row.into_iter().collect()))
+    }
+
+    /// The result with the types of its columns, where it needs them.
+    fn with_types(self, _types: impl FnOnce() -> Vec<Option<ColumnType>>) -> Self {
+        self
     }
 }
 
@@ -68,10 +77,20 @@ impl ScriptResult for NamedColumns {
         Ok(NamedColumns::new(headers, rows))
     }
 
+    fn with_types(mut self, types: impl FnOnce() -> Vec<Option<ColumnType>>) -> Self {
+        let has_values = |column: &Column| !matches!(column, Column::Null(_));
+        if !self.rows.columns.iter().all(has_values) {
+            let types = types().into_iter().map(|known| known.map(|known| known.to_string()));
+            self.types =
+                types.zip(&self.rows.columns).map(|(known, column)| known.filter(|_| !has_values(column))).collect();
+        }
+        self
+    }
+
     fn of_rows(result: NamedRows) -> Result<Self, Stop> {
         make_room(result.memory_bytes())?;
         let rows = Batch::from_rows(result.headers.len(), result.rows.iter().map(Vec::as_slice));
         let next = result.next.map(|next| NamedColumns::of_rows(*next).map(Box::new)).transpose()?;
-        Ok(NamedColumns { headers: result.headers, rows, next })
+        Ok(NamedColumns { headers: result.headers, rows, types: vec![], next })
     }
 }

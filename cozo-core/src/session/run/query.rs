@@ -27,7 +27,7 @@ use crate::budget::{Budget, Stop, make_room, step, within};
 use crate::diag::{SourceSpan, locate};
 use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::MutationOp;
-use crate::plan::{MutationPlan, Options, Strategy};
+use crate::plan::{MutationPlan, Options, Strategy, answer_types};
 use crate::program::{GivenRelation, ParameterValues};
 use crate::schema::{AccessLevel, RelationSchema, SchemaRef};
 use crate::session::error::SessionError;
@@ -148,10 +148,11 @@ fn finish<R: ScriptResult>(
 ) -> miette::Result<R> {
     let headers = compiled.plan.as_ref().map(|plan| plan.headers.as_slice()).unwrap_or_default();
     let Some(mutation) = &compiled.mutation else {
-        return match rows {
-            Rows::One(row, _) => Ok(R::of_row(headers, row)?),
-            Rows::Many(rows) => Ok(R::of_columns(headers.to_vec(), rows)?),
+        let result = match rows {
+            Rows::One(row, _) => R::of_row(headers, row)?,
+            Rows::Many(rows) => R::of_columns(headers.to_vec(), rows)?,
         };
+        return Ok(result.with_types(|| compiled.plan.as_ref().map(answer_types).unwrap_or_default()));
     };
     let returning = compiled.options.returning;
     if mutation.is_idle {

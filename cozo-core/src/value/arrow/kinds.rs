@@ -50,7 +50,7 @@ impl ArrowTypes {
             "Uuid" => Some(Kind::Uuid),
             "Json" => Some(Kind::Document),
             "Validity" => Some(Kind::Validity),
-            _ => None,
+            other => vector_kind(other),
         };
     }
 
@@ -79,6 +79,17 @@ impl ArrowTypes {
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len));
         RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
     }
+}
+
+/// The kind of a type of vectors, such as `<F32;3>`.
+fn vector_kind(column_type: &str) -> Option<Kind> {
+    let (element, len) = column_type.strip_prefix('<')?.strip_suffix('>')?.split_once(';')?;
+    let wide = match element.trim() {
+        "F32" => false,
+        "F64" => true,
+        _ => return None,
+    };
+    Some(Kind::Vector { wide, len: len.trim().parse().ok()? })
 }
 
 /// The values of a column seen so far.

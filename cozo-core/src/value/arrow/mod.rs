@@ -9,7 +9,7 @@
 //! use cozo::{DataValue, value::Batch};
 //!
 //! let rows = Batch::from_rows(2, [[1.into(), "a".into()], [2.into(), DataValue::Null]].iter().map(<[_; 2]>::as_slice));
-//! let batch = arrow::record_batch(vec!["id".into(), "name".into()], rows.clone()).unwrap();
+//! let batch = arrow::record_batch(vec!["id".into(), "name".into()], rows.clone(), &[]).unwrap();
 //! assert_eq!(arrow::columns(&batch).unwrap().row(1), rows.row(1));
 //! ```
 

@@ -23,10 +23,14 @@ use crate::value::{Batch, Column, DataValue, Primitive, StrColumn, VectorColumn,
 /// The most bytes of an array with short offsets.
 const MAX_SHORT_BYTES: usize = i32::MAX as usize;
 
-/// Columns under headers as one batch. Integers and floats in one column become floats.
-pub fn record_batch(headers: Vec<String>, rows: Batch) -> Result<RecordBatch, ArrowError> {
+/// Columns under headers as one batch. Integers and floats in one column become floats. `declared` has the types of columns without
+/// values, such as `Int?`, as far as they are known.
+pub fn record_batch(headers: Vec<String>, rows: Batch, declared: &[Option<String>]) -> Result<RecordBatch, ArrowError> {
     let mut types = ArrowTypes::new(rows.columns.len(), Numbers::Widened);
     types.add(&rows);
+    for (column, declared) in declared.iter().enumerate() {
+        declared.iter().for_each(|declared| types.declare(column, declared));
+    }
     types.batch(&headers, rows)
 }
 
