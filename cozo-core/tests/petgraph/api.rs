@@ -62,6 +62,12 @@ fn further_key_columns_tell_parallel_edges_apart() {
 }
 
 #[test]
+fn all_rows_of_a_history_are_edges() {
+    let db = database("?[a, b, at] <- [[1, 2, [1, true]], [1, 2, [2, false]]] :create knows {a, b, at: Validity}");
+    assert_eq!(db.graph("knows").unwrap().edge_count(), 2);
+}
+
+#[test]
 fn values_are_told_apart_as_in_relations() {
     let db = database("?[a, b] <- [[1, 1.0], [1.0, 'x'], ['x', [1]]] :create edge {a, b}");
     let graph = db.graph("edge").unwrap();

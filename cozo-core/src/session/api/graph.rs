@@ -16,6 +16,8 @@ impl DbInstance {
     /// The graph of a relation as it is now: edges lead from the values of its first column to those of its second. Each edge has
     /// the weight 1, whatever the other columns are. Needs the feature `petgraph`.
     ///
+    /// All rows count, as for `*relation[]` in a script: those that a history has retracted, too.
+    ///
     /// Fails if there is no such relation, if it has fewer than two columns, and if the graph does not fit into the memory of a query.
     /// An index `i` of a relation has the name `relation:i`.
     pub fn graph(&self, relation: &str) -> miette::Result<StoredGraph> {
