@@ -62,12 +62,16 @@ pub mod value;
 pub use allocator::Mimalloc;
 pub use diag::{SourceSpan, format_error_as_json};
 pub use expr::Expr;
+#[cfg(feature = "petgraph")]
+pub use fixed_rule::graph::StoredGraph;
 pub use fixed_rule::{FixedRule, FixedRuleInputRelation, FixedRulePayload, Poison, RegularTempStore};
 #[doc(hidden)]
 pub use fork::PerProcess;
 pub use fork::{Forked, Process};
 pub use miette::{Report as Error, Result};
 pub use parse::ast::{Script as CozoScript, Symbol};
+#[cfg(feature = "petgraph")]
+pub use petgraph;
 pub use session::{
     BackupProgress, CallbackOp, CheckReport, Db, DbInstance, Interrupt, MultiTransaction, NamedColumns, NamedRows,
     RelationReader, ScriptMutability, SimpleFixedRule, Statement, Strictness, TransactionPayload, evaluate_expressions,
@@ -81,6 +85,7 @@ pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWra
 mod book {
     #[doc = include_str!("../../README.md")]
     struct Readme;
+    #[cfg(feature = "petgraph")]
     #[doc = include_str!("../../docs/rust.md")]
     struct Rust;
 }

@@ -50,6 +50,8 @@ mod sink;
 mod thresholds;
 mod write;
 
+#[cfg(feature = "petgraph")]
+pub use access::stored::Stored;
 pub use driver::answer::{Answer, answer, timeout_seconds};
 pub use error::ExecError;
 pub use index::cache::IndexCache;

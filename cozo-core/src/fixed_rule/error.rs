@@ -157,11 +157,13 @@ pub enum FixedRuleError {
         #[label("gives this")]
         span: SourceSpan,
     },
-    /// A graph has more nodes than numbers for them.
-    #[error("the graph has more than {limit} nodes")]
+    /// A graph has more nodes or edges than numbers for them.
+    #[error("the graph has more than {limit} {what}")]
     #[diagnostic(code(algo::graph_too_large), help("restrict the edges to the part of the graph that matters"))]
-    TooManyNodes {
-        /// The greatest number of nodes.
+    GraphTooLarge {
+        /// Nodes or edges.
+        what: &'static str,
+        /// The greatest number of them.
         limit: u64,
         /// The input.
         #[label("these edges")]

@@ -23,7 +23,7 @@ pub fn export<T: AsRef<str>>(
     let mut txn = Transaction::begin(pipeline, false);
     let mut exported = BTreeMap::new();
     for name in names {
-        let schema = find_stored(&txn, name.as_ref())?;
+        let schema = find_stored(&txn, name.as_ref(), "exported")?;
         exported.insert(name.as_ref().to_string(), RelationReader::new(schema, &mut txn)?.named_rows()?);
     }
     Ok(exported)
@@ -32,13 +32,13 @@ pub fn export<T: AsRef<str>>(
 /// A reader of a relation as it is now.
 pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationReader> {
     let mut txn = Transaction::begin(pipeline, false);
-    let schema = find_stored(&txn, name)?;
+    let schema = find_stored(&txn, name, "exported")?;
     Ok(RelationReader::new(schema, &mut txn)?)
 }
 
-/// A relation to export. The listing of an index of vectors or texts has no rows of its own.
-fn find_stored(txn: &Transaction, name: &str) -> miette::Result<SchemaRef> {
-    let schema = find(txn, name, AccessLevel::ReadOnly, "exported")?;
+/// A relation whose rows are to be `action`. The listing of an index of vectors or texts has no rows of its own.
+pub fn find_stored(txn: &Transaction, name: &str, action: &'static str) -> miette::Result<SchemaRef> {
+    let schema = find(txn, name, AccessLevel::ReadOnly, action)?;
     let listed = name.rsplit_once(':').and_then(|(relation, index)| {
         let relation = txn.catalog().find(relation)?;
         relation.search(index).map(|index| index.is_listed_as_stored())

@@ -100,7 +100,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         &[
             &["expressions", "multi", "simple_rule"],
             &["db"],
-            &["backups", "check", "counted", "engine", "extensions", "json", "relations", "statement"],
+            &["backups", "check", "counted", "engine", "extensions", "graph", "json", "relations", "statement"],
         ],
     ),
     ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),

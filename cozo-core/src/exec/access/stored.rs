@@ -37,6 +37,12 @@ impl<'a> Stored<'a> {
         Stored { snapshot: run.input.view.of(relation), relation, as_of }
     }
 
+    /// A relation as it is in a snapshot, outside of a run.
+    #[cfg(feature = "petgraph")]
+    pub fn whole(snapshot: &'a dyn Snapshot, relation: RelationId) -> Self {
+        Stored { snapshot, relation, as_of: None }
+    }
+
     /// Tells it from other reads of the same run.
     pub fn identity(&self) -> (RelationId, Option<AsOf>) {
         (self.relation, self.as_of)

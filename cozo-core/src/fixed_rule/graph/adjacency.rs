@@ -123,6 +123,11 @@ impl Graph {
         self.weights.as_ref().map_or(1.0, |weights| weights[edge])
     }
 
+    /// The weight of each edge, if edges have weights. Otherwise each weight is 1.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_ref().map(|weights| weights.as_slice())
+    }
+
     /// Whether edges have weights. Otherwise each weight is 1.
     pub fn is_weighted(&self) -> bool {
         self.weights.is_some()
@@ -222,10 +227,21 @@ impl Graph {
         self.targets.clone()
     }
 
+    /// The node with an edge in its row, found by a binary search.
+    pub fn node_of(&self, edge: usize) -> u32 {
+        debug_assert!(edge < self.edge_count(), "only edges that there are");
+        // Of nodes with the same start, the last has the edge. The others have none.
+        (self.starts.partition_point(|start| *start <= edge) - 1) as u32
+    }
+
+    /// The node with the edge in its row, for each edge.
+    pub(super) fn nodes_of_edges(&self) -> Vec<u32> {
+        sources(&self.starts, 0..self.edge_count())
+    }
+
     /// The source, the target and the weight of each edge.
     pub fn into_edges(self) -> (Vec<u32>, Vec<u32>, Option<Vec<f64>>) {
-        let sources = sources(&self.starts, 0..self.edge_count());
-        (sources, Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
+        (self.nodes_of_edges(), Arc::unwrap_or_clone(self.targets), self.weights.map(Arc::unwrap_or_clone))
     }
 
     /// The reversed edges.
@@ -235,8 +251,7 @@ impl Graph {
 
     /// The adjacency in another direction, relative to this one.
     pub(super) fn turned(&self, direction: Direction) -> Self {
-        let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-        let listed = Listed { from: Sources::AdjacencyRows(&self.starts), to: &self.targets, weights };
+        let listed = Listed { from: Sources::AdjacencyRows(&self.starts), to: &self.targets, weights: self.weights() };
         Graph::of_listed(self.node_count(), &listed, direction)
     }
 }

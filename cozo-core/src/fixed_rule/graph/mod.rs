@@ -12,6 +12,7 @@
 //! | `adjacency` | compressed sparse rows, and their transformations |
 //! | `edge_list` | lists of edges, and building adjacency of them in parallel |
 //! | `graph_cache` | graphs of stored relations, cached from one query to the next |
+//! | `stored_graph` | the graph of a stored relation for the algorithms of crate `petgraph` (feature `petgraph`) |
 
 mod adjacency;
 mod dense_ids;
@@ -19,12 +20,16 @@ mod edge_list;
 mod graph_cache;
 mod hashed;
 mod nodes;
+#[cfg(feature = "petgraph")]
+mod stored_graph;
 #[cfg(test)]
 mod tests;
 
 pub use adjacency::{Direction, Graph};
 pub use graph_cache::{GraphCache, Origin};
 pub use nodes::{NO_NODE, Nodes};
+#[cfg(feature = "petgraph")]
+pub use stored_graph::{EdgeReference, EdgeReferences, Neighbors, NodeEdges, StoredGraph};
 
 use std::sync::{Arc, OnceLock};
 
@@ -113,7 +118,7 @@ impl Input<'_> {
 
     /// The error for more nodes than numbers.
     pub fn too_many_nodes(&self) -> FixedRuleError {
-        FixedRuleError::TooManyNodes { limit: u32::MAX.into(), span: self.span }
+        FixedRuleError::GraphTooLarge { what: "nodes", limit: u32::MAX.into(), span: self.span }
     }
 
     fn weights(&self, column: &Column, allowed: Weights) -> Result<Vec<f64>, FixedRuleError> {

@@ -8,6 +8,7 @@
 //! | `counted` | a run that tells how many rows it wrote |
 //! | `statement`, `multi` | a prepared script, and a transaction held open over several queries |
 //! | `engine` | [`Db`], a database with its engine as a type parameter |
+//! | `graph` | a relation as a graph of crate `petgraph` |
 //! | `check` | the check of all stored data |
 //! | `simple_rule` | fixed rules as plain functions |
 //! | `expressions` | expressions on their own, without a database |
@@ -21,6 +22,8 @@ mod db;
 mod engine;
 mod expressions;
 mod extensions;
+#[cfg(feature = "petgraph")]
+mod graph;
 mod json;
 mod multi;
 mod relations;
