@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::format::FileFormat;
 
 /// A relational-graph database queried with CozoScript (Datalog).
 ///
-/// 'cozo PATH' opens the database in a file or folder and reads scripts from the terminal, as 'cozo repl PATH' does.
+/// 'cozo PATH' opens the database in a file or folder, and reads scripts from the terminal. It means 'cozo repl PATH'.
 #[derive(Parser)]
 #[command(name = "cozo", version, about, arg_required_else_help = true)]
 pub struct Arguments {
@@ -22,7 +22,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Those of the command line. Ends the program where they are wrong, or where help is asked for.
+    /// Reads the command line. Ends the program if it is wrong, or if it asks for help.
     pub fn read() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         if words.get(1).is_some_and(names_database) {
@@ -53,17 +53,17 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
-    /// Load a file of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation
+    /// Load files of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation
     Import(ImportArguments),
-    /// Write a stored relation or the result of a script to a file of CSV, JSON Lines, JSON, Parquet or Arrow
+    /// Write a stored relation, or the result of a script, to a file of CSV, JSON Lines, JSON, Parquet or Arrow
     Export(ExportArguments),
     /// Write all relations to a backup, which is an SQLite file
     Backup(BackupArguments),
     /// Fill an empty database from a backup, or from a database of CozoDB 0.7
     Restore(RestoreArguments),
-    /// Read a whole database and say what is wrong with it
+    /// Read a whole database and report what is wrong with it
     Check(CheckArguments),
-    /// Give back the space of what was removed or replaced
+    /// Free the space of rows that were removed or replaced
     Compact(CompactArguments),
     /// Serve a database over HTTP
     #[cfg(feature = "server")]
@@ -72,9 +72,9 @@ pub enum Command {
     #[cfg(not(feature = "server"))]
     #[command(hide = true, disable_help_flag = true)]
     Server(WithoutServerArguments),
-    /// Query the dependency graph of a Rust workspace, to see what the language can do
+    /// Show what the language can do, on the dependency graph of a Rust workspace
     Demo(DemoArguments),
-    /// Write the script that completes this command line in a shell
+    /// Write the script with which a shell completes commands of this program
     Completions(CompletionsArguments),
     /// Write the manual pages
     Man(ManArguments),
@@ -86,7 +86,7 @@ pub struct ServerAddress {
     /// The address of a server to use instead of opening a database, such as http://127.0.0.1:9070
     #[arg(long, value_name = "URL", conflicts_with_all = ["engine", "path", "config"])]
     url: Option<String>,
-    /// The token of the server; without it, the variable COZO_AUTH_TOKEN has it
+    /// The token of the server; by default the value of the variable COZO_AUTH_TOKEN
     #[arg(long, value_name = "TOKEN", requires = "url")]
     token: Option<String>,
 }
@@ -103,8 +103,8 @@ impl ServerAddress {
 /// `cozo run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// Files with a script each, run in order on the same database; `-` is standard input, which is also read where no script
-    /// is named and something is piped in
+    /// Files with one script each. They run in order, on the same database. `-` is standard input, which is also read if no
+    /// script is named and input is piped in
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// A script, run after the files; may be repeated
@@ -113,11 +113,11 @@ pub struct RunArguments {
     /// A parameter `$NAME` of the scripts; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON")]
     pub parameters: Vec<String>,
-    /// Load a file, as `cozo import` does, before the scripts run, e.g. `trip=trips.csv` or
+    /// Load a file before the scripts run, as `cozo import` does: `trip=trips.csv` or
     /// `'trip {id: Int => km: Float}=trips.csv'`; may be repeated
     #[arg(long = "load", value_name = "RELATION=FILE", conflicts_with = "url")]
     pub loads: Vec<String>,
-    /// How results are written
+    /// The format of results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// Refuse scripts that write
@@ -134,9 +134,9 @@ pub struct RunArguments {
 pub enum Format {
     /// A table for people; errors go to standard error
     Table,
-    /// A JSON object a line for each script, errors too
+    /// A line with a JSON object for each script, or for its error
     Json,
-    /// A JSON object a line for each row
+    /// A line with a JSON object for each row
     Jsonl,
     /// CSV with a header
     Csv,
@@ -146,7 +146,7 @@ pub enum Format {
 #[derive(Args)]
 #[command(mut_arg("engine", short_engine))]
 pub struct ReplArguments {
-    /// The file or folder of the database, as --path has it
+    /// The file or folder of the database, as in --path
     #[arg(value_name = "PATH", conflicts_with_all = ["path", "url"])]
     pub place: Option<PathBuf>,
     #[command(flatten)]
@@ -176,19 +176,19 @@ pub struct ImportArguments {
 /// How files are read.
 #[derive(Args, Default)]
 pub struct FileArguments {
-    /// The format of the files, if their names do not say it
+    /// The format of the files, if their extensions do not say it
     #[arg(long, value_enum)]
     pub format: Option<FileFormat>,
-    /// What separates the values of CSV, such as `;` or `tab`; without it, the first lines tell
+    /// The character between values of CSV, such as `;` or `tab`; by default, the first lines show it
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Other names of columns; without any, headers that cannot be names become such: `Order ID` becomes `Order_ID`.
+    /// New names of columns. Without a value, it changes headers that cannot be names: `Order ID` becomes `Order_ID`.
     /// May be repeated
     #[arg(long, value_name = "OLD=NEW,...", num_args = 0..=1, default_missing_value = "")]
     pub rename: Vec<String>,
 }
 
-/// The options behind the file of `%import`.
+/// The options after the file of `%import`.
 #[derive(Parser)]
 #[command(no_binary_name = true, name = "%import", disable_help_flag = true)]
 struct ShellFileArguments {
@@ -197,7 +197,7 @@ struct ShellFileArguments {
 }
 
 impl FileArguments {
-    /// Takes the options off the end of a line of the shell.
+    /// Splits the options off the end of a line of the shell.
     pub fn split_off(line: &str) -> Result<(&str, Self), CliError> {
         let Some((rest, options)) = line.split_once(" --") else { return Ok((line, Self::default())) };
         let words = format!("--{options}");
@@ -224,16 +224,16 @@ pub struct ExportArguments {
     /// The relation
     #[arg(required_unless_present = "script", conflicts_with = "script")]
     pub relation: Option<String>,
-    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file, which is replaced if it is there; text is
-    /// compressed with `.gz` behind it (`.csv.gz`); `-` is standard output
+    /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file. An existing file is replaced. Text is compressed if
+    /// the name ends in `.gz` (`.csv.gz`). `-` is standard output
     pub file: PathBuf,
-    /// A script, whose result is written instead of a relation
+    /// A script; its result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]
     pub script: Option<String>,
     /// A parameter `$NAME` of the script; may be repeated
     #[arg(long = "param", value_name = "NAME=JSON", requires = "script")]
     pub parameters: Vec<String>,
-    /// The format of the file, if its name does not say it; standard output gets CSV by default
+    /// The format of the file, if its extension does not say it; by default, standard output gets CSV
     #[arg(long, value_enum)]
     pub format: Option<FileFormat>,
     #[command(flatten)]
@@ -244,7 +244,7 @@ pub struct ExportArguments {
 #[derive(Args)]
 #[command(mut_arg("engine", short_engine))]
 pub struct BackupArguments {
-    /// The file to write; it must not be there yet
+    /// The file to write; it must not exist
     pub file: PathBuf,
     #[command(flatten)]
     pub database: DatabaseArguments,
@@ -266,9 +266,9 @@ pub struct RestoreArguments {
 /// `cozo check`.
 #[derive(Args)]
 pub struct CheckArguments {
-    /// The file or directory of the database
+    /// The file or folder of the database
     pub path: PathBuf,
-    /// The storage engine; by default that of what is at the path
+    /// The storage engine; by default that of the database at the path
     #[arg(short_alias = 'e', long, value_name = "NAME")]
     pub engine: Option<String>,
 }
@@ -277,14 +277,14 @@ pub struct CheckArguments {
 #[derive(Args)]
 #[command(mut_arg("engine", short_engine))]
 pub struct CompactArguments {
-    /// The file or folder of the database, as --path has it
+    /// The file or folder of the database, as in --path
     #[arg(value_name = "PATH", conflicts_with = "path")]
     pub place: Option<PathBuf>,
     #[command(flatten)]
     pub database: DatabaseArguments,
 }
 
-/// `cozo server` in a build without the server: whatever it gets.
+/// `cozo server` in a build without the server, with any arguments.
 #[cfg(not(feature = "server"))]
 #[derive(Args)]
 pub struct WithoutServerArguments {
@@ -295,10 +295,10 @@ pub struct WithoutServerArguments {
 /// `cozo demo`.
 #[derive(Args)]
 pub struct DemoArguments {
-    /// The lock file of the workspace; by default the one of the current directory or above
+    /// The lock file of the workspace; by default that of the current directory, or of one above it
     #[arg(value_name = "Cargo.lock")]
     pub lockfile: Option<PathBuf>,
-    /// Go on with the data in the REPL
+    /// Open the REPL with the data afterwards
     #[arg(long)]
     pub repl: bool,
 }
@@ -313,6 +313,6 @@ pub struct CompletionsArguments {
 /// `cozo man`.
 #[derive(Args)]
 pub struct ManArguments {
-    /// Where the pages are written, one for each command; without it, the main page goes to standard output
+    /// The folder for the pages, one for each command; by default, the main page goes to standard output
     pub directory: Option<PathBuf>,
 }

@@ -34,8 +34,8 @@ const DEFAULT_PATH: &str = "cozo.db";
 /// Which database to open, on the command line.
 #[derive(Args)]
 pub struct DatabaseArguments {
-    /// The storage engine: mem, sqlite or rocksdb; by default that of what is at the path, sqlite where nothing is, and mem
-    /// without a path
+    /// The storage engine: mem, sqlite or rocksdb; by default that of the database at the path, sqlite if there is none, and
+    /// mem without a path
     #[arg(long, value_name = "NAME")]
     engine: Option<String>,
     /// The file or folder of the database

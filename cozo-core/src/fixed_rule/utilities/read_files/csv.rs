@@ -14,8 +14,8 @@ use crate::value::{Batch, DataValue};
 pub static READ_CSV: BuiltInRule = BuiltInRule {
     name: "ReadCsv",
     aliases: &[],
-    doc: "Reads CSV files. The types are the narrowest that hold all values read: Int, \
-          Float, Bool or String; empty fields are null.",
+    doc: "Reads CSV files. The type of a column is the narrowest that holds all values read: Int, \
+          Float, Bool or String. Empty fields are null.",
     cost: "",
     source: "",
     examples: &[],
@@ -27,13 +27,13 @@ pub static READ_CSV: BuiltInRule = BuiltInRule {
             "delimiter",
             OptionKind::Text,
             DefaultValue::Null,
-            "the byte between fields; without it, a comma, semicolon, tab or `|`, whichever divides the first lines evenly",
+            "the byte between fields; by default a comma, semicolon, tab or `|`, whichever divides the first lines evenly",
         ),
         OptionSpec::new(
             "has_headers",
             OptionKind::Bool,
             DefaultValue::Bool(true),
-            "whether the first record has the names of the columns; if false, the names in the head count by position",
+            "whether the first record has the names of the columns; if not, the names in the head count by position",
         ),
         LIMIT,
     ],

@@ -15,7 +15,8 @@ use crate::value::{Batch, DataValue, ParsedJson, lost_integer, parse_json};
 pub static READ_JSON_LINES: BuiltInRule = BuiltInRule {
     name: "ReadJsonLines",
     aliases: &[],
-    doc: "Reads files with a JSON object on each line, by the names of fields. Missing fields are null.",
+    doc: "Reads files with one JSON object in each line. The columns are fields of the objects, by name. Missing fields are \
+          null.",
     cost: "",
     source: "",
     examples: &[],

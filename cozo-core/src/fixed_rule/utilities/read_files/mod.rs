@@ -23,25 +23,22 @@ use crate::value::{Batch, Column, DataValue};
 const PATH: OptionSpec = OptionSpec::required(
     "path",
     OptionKind::Text,
-    "the path of a file, a pattern of several such as `'data/*.csv'`, or an `http://` or `https://` address; what ends in \
-     `.gz` is decompressed",
+    "the path of a file, a pattern for several files such as `'data/*.csv'`, or an `http://` or `https://` address; files \
+     whose names end in `.gz` are decompressed",
 );
 
 const COLUMNS: OptionSpec = OptionSpec::new(
     "columns",
     OptionKind::Value,
     DefaultValue::Null,
-    "the columns to read, in order: a list of names, or of positions from 0. Without it, the names in the head of the rule",
+    "the columns to read, in order: a list of names, or of positions from 0; by default the names in the head of the rule",
 );
 
-const LIMIT: OptionSpec = OptionSpec::new(
-    "limit",
-    OptionKind::NonNegativeInt,
-    DefaultValue::Null,
-    "the number of rows after which reading ends",
-);
+const LIMIT: OptionSpec =
+    OptionSpec::new("limit", OptionKind::NonNegativeInt, DefaultValue::Null, "the maximum number of rows to read");
 
-const OUTPUT: Output = Output::FromHead("one for each name in `columns`, else in the head of the rule", arity);
+const OUTPUT: Output =
+    Output::FromHead("one column for each element of `columns`, or for each name in the head", arity);
 
 const COLUMNS_WANTED: &str = "a list of names of columns, or of their positions from 0";
 

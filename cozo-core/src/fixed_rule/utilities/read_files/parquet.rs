@@ -8,8 +8,8 @@ use crate::value::Batch;
 pub static READ_PARQUET: BuiltInRule = BuiltInRule {
     name: "ReadParquet",
     aliases: &[],
-    doc: "Reads files of Parquet, whose columns have types. Only the columns that are asked for are read. Needs a build \
-          with the feature `parquet`.",
+    doc: "Reads Parquet files, whose columns have types. It reads only the columns that the rule needs. It reads neither \
+          web addresses nor files in `.gz`. It needs a build with the feature `parquet`.",
     cost: "",
     source: "",
     examples: &[],
