@@ -207,6 +207,16 @@ impl<S: Side> Kind for Extreme<S> {
 /// Offers a number to a group.
 #[inline]
 fn offer<S: Side>(state: &mut DataValue, number: Num) -> Result<(), FunctionError> {
+    match (state, number) {
+        (DataValue::Num(Num::Int(current)), Num::Int(new)) => *current = S::better(*current, new),
+        (state, number) => offer_to_any::<S>(state, number)?,
+    }
+    Ok(())
+}
+
+/// The same for a group whose value is not an Int, or a number that is none.
+#[inline(never)]
+fn offer_to_any<S: Side>(state: &mut DataValue, number: Num) -> Result<(), FunctionError> {
     match state {
         DataValue::Num(current) => {
             if compare_magnitudes(number, *current) == S::REPLACES {

@@ -71,15 +71,15 @@ pub fn check_search(relation: &RelationSchema, index: &SearchIndex, span: Source
 
 impl ToBuild {
     /// Builds the indices from the rows of the relation.
-    pub fn build(self, relation: &SmallStr, txn: &mut Transaction) -> miette::Result<()> {
-        for (name, listed) in self.indices {
+    pub fn build(&self, relation: &SmallStr, txn: &mut Transaction) -> miette::Result<()> {
+        for (name, listed) in &self.indices {
             let schema = current(relation, txn);
-            let index = txn.create_index(&schema, &name, &listed);
+            let index = txn.create_index(&schema, name, listed);
             secondary::build(&schema, &index, txn, || Ok::<_, miette::Report>(crate::budget::step(1)?))?;
         }
-        for (name, options) in self.searches {
+        for (name, options) in &self.searches {
             let schema = current(relation, txn);
-            let index = txn.create_search(&schema, &name, options);
+            let index = txn.create_search(&schema, name, options.clone());
             let extractor = extractor(&schema, &index)?;
             search::build(&schema, &index, &extractor, txn)?;
         }

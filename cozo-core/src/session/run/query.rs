@@ -162,13 +162,13 @@ fn finish<R: ScriptResult>(
         Rows::One(row, _) => usize::from(row.is_some()),
         Rows::Many(rows) => rows.len,
     };
-    let (made, indices) = make_target(mutation, txn, context)?.unzip();
-    let schema = made.as_ref().unwrap_or(&mutation.schema);
+    let made = make_target(mutation, txn, context)?;
+    let schema = made.as_ref().map_or(&mutation.schema, |made| &made.schema);
     let reaction = Hooks::to(mutation, schema, &context.core.events, context.sets_off_triggers)?;
     let reports = returning || reaction.is_some();
     let mutated = write(mutation, schema, rows, parameters, txn, reports)?;
-    if let Some(indices) = indices {
-        indices.build(&schema.name, txn)?;
+    if let Some(made) = &made {
+        made.indices.build(&schema.name, txn)?;
     }
     if context.sets_off_triggers && !schema.name.starts_with('_') {
         count(&mut txn.written, mutation.op, given, reports.then_some(mutated.old.len));
@@ -244,13 +244,19 @@ pub fn run_plan(
     Ok(rows)
 }
 
+/// A relation that a query creates.
+struct Target {
+    schema: SchemaRef,
+    /// The indices that are built when the rows are written.
+    indices: ToBuild,
+}
+
 /// Creates the relation that `:create` or `:replace` writes. The target of other operations exists, and the plan has its schema.
-/// The indices are built when the rows are written.
 fn make_target(
     mutation: &MutationPlan,
     txn: &mut Transaction,
     context: &QueryContext<'_>,
-) -> miette::Result<Option<(SchemaRef, ToBuild)>> {
+) -> miette::Result<Option<Box<Target>>> {
     let name = &mutation.schema.name;
     if !txn.is_write() && !name.starts_with('_') {
         return Err(SessionError::ReadOnly(name.to_string(), mutation.span).into());
@@ -258,14 +264,18 @@ fn make_target(
     if !matches!(mutation.op, MutationOp::Create | MutationOp::Replace) {
         return Ok(None);
     }
+    create_target(mutation, txn, context).map(|target| Some(Box::new(target)))
+}
+
+fn create_target(mutation: &MutationPlan, txn: &mut Transaction, context: &QueryContext<'_>) -> miette::Result<Target> {
     let new = RelationSchema::clone(&mutation.schema);
-    match txn.relation(name).cloned().filter(|_| mutation.op == MutationOp::Replace) {
-        None => Ok(Some((txn.create(new)?, ToBuild::default()))),
+    match txn.relation(&new.name).cloned().filter(|_| mutation.op == MutationOp::Replace) {
+        None => Ok(Target { schema: txn.create(new)?, indices: ToBuild::default() }),
         Some(old) if is_ephemeral(old.id) => {
             txn.drop_relation(&old)?;
-            Ok(Some((txn.create(new)?, ToBuild::default())))
+            Ok(Target { schema: txn.create(new)?, indices: ToBuild::default() })
         }
-        Some(old) => replace(&old, new, mutation.span, txn, context).map(Some),
+        Some(old) => replace(&old, new, mutation.span, txn, context),
     }
 }
 
@@ -276,13 +286,13 @@ fn replace(
     span: SourceSpan,
     txn: &mut Transaction,
     context: &QueryContext<'_>,
-) -> miette::Result<(SchemaRef, ToBuild)> {
+) -> miette::Result<Target> {
     old.require(AccessLevel::Normal, "replaced", span)?;
     let indices = carry_indices(old, &mut new, &|_| false, span)?;
     let run = |trigger: &Trigger, rows: &[Batch], txn: &mut Transaction| run_trigger(trigger, rows, txn, context);
     before_replacing(old, span, txn, &context.core.events, &run)?;
     (new.description, new.triggers) = (old.description.clone(), old.triggers.clone());
-    Ok((txn.replace(old, new), indices))
+    Ok(Target { schema: txn.replace(old, new), indices })
 }
 
 /// The result of a query with `:returning`.

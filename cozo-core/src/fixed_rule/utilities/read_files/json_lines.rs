@@ -4,12 +4,19 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::{Map, Value};
 
-use super::{COLUMNS, COLUMNS_WANTED, Choice, LIMIT, OUTPUT, PATH, addresses, converted, limit};
+use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, converted, limit};
 use crate::budget::temporary;
 use crate::data_file::{GuessedKind, TypeGuess, beyond_numbers};
 use crate::fixed_rule::utilities::source::Origin;
-use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Settings};
 use crate::value::{Batch, DataValue, ParsedJson, lost_integer, parse_json};
+
+const FIELDS: OptionSpec = OptionSpec::new(
+    COLUMNS.name,
+    OptionKind::Value,
+    DefaultValue::Null,
+    "the names of the fields to read, in order; by default the names in the head of the rule",
+);
 
 /// Files with a JSON object a line.
 pub static READ_JSON_LINES: BuiltInRule = BuiltInRule {
@@ -21,7 +28,7 @@ pub static READ_JSON_LINES: BuiltInRule = BuiltInRule {
     source: "",
     examples: &[],
     inputs: &[],
-    options: &[PATH, COLUMNS, LIMIT],
+    options: &[PATH, FIELDS, LIMIT],
     output: OUTPUT,
     external_access: true,
     run,
@@ -41,7 +48,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let columns = Choice::of(call.options)?.columns;
     let names: Option<Vec<String>> = columns.iter().map(|name| name.get_str().map(str::to_string)).collect();
     let names =
-        names.ok_or_else(|| call.options.wrong(COLUMNS.name, COLUMNS_WANTED, DataValue::List(columns).to_string()))?;
+        names.ok_or_else(|| call.options.wrong(COLUMNS.name, "a list of names of fields", DataValue::List(columns).to_string()))?;
     let width = names.len();
     let (guesses, found) = (vec![TypeGuess::default(); width], vec![false; width]);
     let mut reading = JsonReading { names, limit: limit(settings), rows: Batch::empty(width), guesses, found };

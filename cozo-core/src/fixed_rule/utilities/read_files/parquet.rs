@@ -1,20 +1,26 @@
 //! `ReadParquet`: files of Parquet, by the crate of that name where it is built in.
 
 use super::{COLUMNS, LIMIT, OUTPUT, PATH};
-use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, OptionKind, OptionSpec, Settings};
 use crate::value::Batch;
+
+const FILES: OptionSpec = OptionSpec::required(
+    PATH.name,
+    OptionKind::Text,
+    "the path of a file, or a pattern for several files such as `'data/*.parquet'`",
+);
 
 /// Files of Parquet.
 pub static READ_PARQUET: BuiltInRule = BuiltInRule {
     name: "ReadParquet",
     aliases: &[],
-    doc: "Reads Parquet files, whose columns have types. It reads only the columns that the rule needs. It reads neither \
-          web addresses nor files in `.gz`. It needs a build with the feature `parquet`.",
+    doc: "Reads Parquet files, whose columns have types. It reads only the columns that the rule needs. It needs a \
+          build with the feature `parquet`.",
     cost: "",
     source: "",
     examples: &[],
     inputs: &[],
-    options: &[PATH, COLUMNS, LIMIT],
+    options: &[FILES, COLUMNS, LIMIT],
     output: OUTPUT,
     external_access: true,
     run,
