@@ -23,7 +23,11 @@ const ROWS: &str = r#"
     [4, [1, true], 0, 2.0, "1", decode_base64("eA=="), true, to_uuid("f3b4958c-52a1-11e7-802a-010203040508"),
      ["1"], [0, 0], json(1.0), null],
     [5, [1, true], 0, 2.0, "1", decode_base64("eA=="), true, to_uuid("f3b4958c-52a1-11e7-802a-010203040508"),
-     ["1"], [0, 0], {}, [1, [2.0]]]
+     ["1"], [0, 0], {}, [1, [2.0]]],
+    [6, [1, true], 0, 2.0, "1", decode_base64("eA=="), true, to_uuid("f3b4958c-52a1-11e7-802a-010203040508"),
+     ["1"], [0, 0], json("null"), "1"],
+    [7, [1, true], 0, 2.0, "1", decode_base64("eA=="), true, to_uuid("f3b4958c-52a1-11e7-802a-010203040508"),
+     ["1"], [0, 0], json("1"), "\"x\""]
 ]"#;
 
 /// A database of SQLite in a directory.
@@ -58,7 +62,7 @@ fn text_formats_keep_all_types_of_declared_columns() {
     for extension in ["csv", "tsv", "jsonl"] {
         let (file, to) = (directory.path(&format!("r.{extension}")), database(&directory, &format!("{extension}.db")));
         let outcome = run(&from, &["export", "r", &file]);
-        assert!(outcome.stderr.starts_with("exported: 6 rows in "), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with("exported: 8 rows in "), "{}", outcome.stderr);
         outcome.succeeded();
         run(&to, &["import", &format!("r {{{COLUMNS}}}"), &file]).succeeded();
         assert_eq!(shown(&from, ALL), shown(&to, ALL), "{extension}");

@@ -54,6 +54,11 @@ fn a_given_delimiter_counts() {
     assert_eq!(rows(&[&file, "--delimiter", "~"]), ["1 \"x\""]);
     let tabs = directory.file("tabs.csv", "a\tb\n1\tx,y\n");
     assert_eq!(rows(&[&tabs, "--delimiter", "tab"]), ["1 \"x,y\""]);
+    let blanks = directory.file("blanks.csv", "a b\n1 x\n");
+    assert_eq!(rows(&[&blanks, "--delimiter", " "]), ["1 \"x\""]);
+    let old_mac = directory.file("mac.csv", "a,b\r1,x\r");
+    assert_eq!(rows(&[&old_mac]), ["1 \"x\""]);
+    cozo(&["import", "r", &directory.file("mark.csv", "\u{feff}")]).refused();
     cozo(&["import", "r", &file, "--delimiter", "ab"]).refused();
     cozo(&["import", "r", &file, "--delimiter", "1"]).refused();
 }

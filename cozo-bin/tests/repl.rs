@@ -59,6 +59,8 @@ fn the_repl_saves_where_it_can() {
     let outcome = repl(&format!("%save {}\n?[x] := x = 41 + 1\n", directory.path("no/such/directory.json")));
     assert!(outcome.stderr.contains("cannot write"), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("│ 42 │"), "nothing is saved: {}", outcome.stdout);
+    let outcome = repl(&format!("?[x] := x = 1 :create r {{x}}\n%save {} s\n?[x] := x = 2\n", directory.path("r.csv")));
+    assert!(outcome.stderr.contains("there is no relation 's'"), "{}", outcome.stderr);
     let kept = directory.file("kept.json", "old");
     repl(&format!("%save {kept}\n")).succeeded();
     assert_eq!(std::fs::read_to_string(&kept).expect("it is there"), "old");

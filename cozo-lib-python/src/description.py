@@ -13,6 +13,7 @@ class Description(dict):
         lines = [(self.get("message") or "") + code, *self.marked_lines()]
         for related in self.get("related") or []:
             lines.append("  " + related.get("message", ""))
+        lines += ["because: " + cause for cause in self.get("causes") or []]
         if self.get("help"):
             lines.append("help: " + self["help"])
         return "\n".join(lines)

@@ -116,7 +116,12 @@ fn number_of(object: &Bound<'_, PyAny>) -> PyResult<DataValue> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(DataValue::from(value));
     }
-    object.extract::<f64>().map(DataValue::from).map_err(|_| unconvertible(object))
+    // A larger integer is a Float if that has all its digits.
+    let float = object
+        .extract::<f64>()
+        .ok()
+        .filter(|float| !object.is_instance_of::<PyInt>() || object.eq(float).unwrap_or(false));
+    float.map(DataValue::from).ok_or_else(|| unconvertible(object))
 }
 
 /// What an object of numpy is.

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import queue
+import random
 import subprocess
 import sys
 import uuid
@@ -34,6 +35,23 @@ def db():
 
 def types(db, relation):
     return {column.name: column.type for column in db.columns(relation)}
+
+
+def test_microseconds_are_kept(db):
+    draw = random.Random(5)
+    moments = [dt.datetime(1700, 1, 1) + dt.timedelta(microseconds=draw.randrange(540 * 365 * 86_400_000_000)) for _ in range(5000)]
+    data = {"k": list(range(5000)), "at": moments}
+    for kind, make in {"rows": lambda: data, "pandas": lambda: pandas.DataFrame(data), "polars": lambda: polars.DataFrame(data), "arrow": lambda: pyarrow.table(data)}.items():
+        db.create(kind, make(), key="k")
+        assert [at.replace(tzinfo=None) for at in db[kind].pl(times="at")["at"]] == moments, kind
+        told = db.run(f"?[k, m] := *{kind}{{k, at}}, m = to_micros(at) :order k")["m"]
+        assert told == [(at - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1) for at in moments], kind
+
+
+def test_integers_keep_their_digits_or_are_refused(db):
+    assert db.run("?[x] := x = $x", x=2**70).value() == 2.0**70
+    with pytest.raises(cozo.Error):
+        db.run("?[x] := x = $x", x=2**70 + 1)
 
 
 def test_empty_results_have_types(db):

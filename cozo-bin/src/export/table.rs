@@ -63,6 +63,17 @@ impl Table {
         Table { headers: result.headers.clone(), rows: Rows::Result(rows), interrupt: interrupt.clone() }
     }
 
+    /// Which columns are read as JSON where an import finds JSON in them: those whose declared type has no text of its own.
+    pub fn json_columns(&self) -> Vec<bool> {
+        let plain = |kind: &String| {
+            matches!(kind.trim_end_matches('?'), "Int" | "Float" | "Bool" | "String" | "Bytes" | "Uuid")
+        };
+        match &self.rows {
+            Rows::Relation(reader) => reader.types().iter().map(|kind| !plain(kind)).collect(),
+            Rows::Result(_) => vec![false; self.headers.len()],
+        }
+    }
+
     /// How the columns are declared, if they are.
     #[cfg(feature = "arrow")]
     pub fn declared(&self) -> Option<Declared> {

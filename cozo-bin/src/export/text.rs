@@ -13,18 +13,29 @@ use crate::output;
 /// Writes a header and a line for each row.
 pub fn separated(table: &Table, delimiter: u8, out: impl Write, bar: &ProgressBar) -> miette::Result<usize> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-    let mut rows = 0;
+    let (mut rows, json_columns) = (0, table.json_columns());
     writer.write_record(&table.headers).map_err(output::csv_error)?;
     for batch in table.batches()? {
         let batch = batch?;
         for row in batch.rows() {
-            writer.write_record(row.iter().map(output::csv_field)).map_err(output::csv_error)?;
+            let fields = row.iter().zip(&json_columns).map(|(value, is_json)| field(value, *is_json));
+            writer.write_record(fields).map_err(output::csv_error)?;
         }
         rows += batch.len;
         bar.set_position(rows as u64);
     }
     writer.flush().map_err(CliError::Stream)?;
     Ok(rows)
+}
+
+/// A field of CSV. In a column that is read as JSON, a text that would be taken for JSON stands between quotes.
+fn field(value: &DataValue, is_json: bool) -> String {
+    let text = output::csv_field(value);
+    let is_text = || matches!(Value::from(value.clone()), Value::String(_));
+    match is_json && is_text() && serde_json::from_str::<Value>(&text).is_ok() {
+        true => Value::from(text).to_string(),
+        false => text,
+    }
 }
 
 /// Writes an object for each row, its fields in the order of the columns.

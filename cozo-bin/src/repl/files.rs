@@ -39,6 +39,12 @@ pub fn save_command(session: &mut Session, arguments: Arguments<'_>) -> miette::
         return Ok(());
     }
     let (file, rest) = split(arguments.text, |rest| is_script(rest) || is_relation(session, rest));
+    if let (false, Some((_, other))) = (file.exists(), file.to_str().and_then(|file| file.split_once(' ')))
+        && !arguments.text.starts_with(['\'', '"'])
+    {
+        let advice = format!("there is no relation '{}': quote the name of a file with spaces", other.trim());
+        return Err(CliError::Usage(advice).into());
+    }
     format_of(&file)?;
     check_writable(&file)?;
     if rest.is_empty() {

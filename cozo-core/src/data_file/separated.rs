@@ -5,9 +5,9 @@ use std::mem;
 
 use csv::{ByteRecord, ReaderBuilder, StringRecord};
 
-/// What follows the last record, as a record of its own: if it comes out as a part of another, a quote was not
-/// closed, which the crate `csv` does not report. No file has this text by chance.
-const END: &str = "\u{3}end of the file\u{3}";
+/// The number of control characters that follow the last record, as a record of its own: if they come out as a part of another, a
+/// quote was not closed, which the crate `csv` does not report. No file has so many of them by chance.
+const END_LENGTH: usize = 16;
 
 /// The size of the buffer of a reader.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -15,6 +15,8 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Reads records, the first included. Empty lines are skipped, and a byte order mark. Records may have different lengths.
 pub struct SeparatedReader<R> {
     reader: csv::Reader<Chain<LineEnds<R>, Cursor<String>>>,
+    /// What follows the last record.
+    end: String,
     ended: bool,
 }
 
@@ -58,10 +60,11 @@ pub enum RecordError {
 impl<R: Read> SeparatedReader<R> {
     /// A reader of records whose fields are separated by a byte.
     pub fn new(reader: R, delimiter: u8) -> Self {
-        let reader = LineEnds { source: reader, last: 0, crlf: None, length: 0 }.chain(Cursor::new(format!("\n{END}")));
+        let end = if delimiter == 3 { "\u{4}" } else { "\u{3}" }.repeat(END_LENGTH);
+        let reader = LineEnds { source: reader, last: 0, crlf: None, length: 0 }.chain(Cursor::new(format!("\n{end}")));
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES);
-        SeparatedReader { reader: builder.from_reader(reader), ended: false }
+        SeparatedReader { reader: builder.from_reader(reader), end, ended: false }
     }
 
     /// Reads the next record. Returns false at the end.
@@ -79,8 +82,8 @@ impl<R: Read> SeparatedReader<R> {
         let mut position = csv::Position::new();
         position.set_line(line);
         record.set_position(Some(position));
-        self.ended = !found || *record == [END][..];
-        if !self.ended && record.iter().next_back().is_some_and(|last| last.ends_with(END)) {
+        self.ended = !found || *record == [self.end.as_str()][..];
+        if !self.ended && record.iter().next_back().is_some_and(|last| last.ends_with(&self.end)) {
             return Err(RecordError::Text { line, reason: "a quote begins here that is not closed".to_string() });
         }
         Ok(!self.ended)
@@ -88,14 +91,14 @@ impl<R: Read> SeparatedReader<R> {
 
     /// The line at which the record that was read last begins. The crate `csv` counts empty lines before a record as a part of it,
     /// and leaves the LF after a CR to the next one. The last record may end with the LF before
-    /// [`END`].
+    /// the end.
     fn line_of_last(&self, record: &ByteRecord) -> u64 {
         let within = memchr::memchr_iter(b'\n', record.as_slice()).count() as u64;
         let source = &self.reader.get_ref().get_ref().0;
         let past_end = self.reader.position().byte() > source.length;
-        let is_open = record.as_slice().ends_with(END.as_bytes());
+        let is_open = record.as_slice().ends_with(self.end.as_bytes());
         let has_lf = !is_open && (past_end || source.crlf != Some(true));
-        self.reader.position().line().saturating_sub(within + u64::from(has_lf))
+        self.reader.position().line().saturating_sub(within + u64::from(has_lf)).max(1)
     }
 
     /// The source of the records.
@@ -131,6 +134,26 @@ mod tests {
                 lines.push(line_of(&record));
             }
             assert_eq!(lines, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn odd_ends_and_delimiters_are_read() {
+        for (text, delimiter, expected) in [
+            ("a,b\r1,2\r", b',', vec![vec!["a", "b"], vec!["1", "2"]]),
+            ("\u{feff}", b',', vec![]),
+            ("\r\n\r\n", b',', vec![]),
+            ("a b\n1 2", b' ', vec![vec!["a", "b"], vec!["1", "2"]]),
+            ("a\u{3}b\n", 3, vec![vec!["a", "b"]]),
+            ("e\n", b'e', vec![vec!["", ""]]),
+        ] {
+            let mut reader = SeparatedReader::new(text.as_bytes(), delimiter);
+            let (mut record, mut found) = (StringRecord::new(), vec![]);
+            while reader.read(&mut record).expect("it is valid") {
+                assert!(line_of(&record) > 0, "{text:?}");
+                found.push(record.iter().map(str::to_string).collect::<Vec<_>>());
+            }
+            assert_eq!(found, expected, "{text:?}");
         }
     }
 }

@@ -53,7 +53,7 @@ pub use resolve::Resolver;
 pub use search::{Search, SearchCall, Within, extractor, extractors};
 pub use search_error::SearchError;
 pub use search_parameters::{SEARCH_PARAMETERS, SearchParameter};
-pub use time_travel::checked_time;
+pub use time_travel::{checked_time, checked_time_of_row};
 pub use warnings::warnings;
 
 use crate::diag::SourceSpan;

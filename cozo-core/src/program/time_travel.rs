@@ -5,7 +5,7 @@ use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::parse::ast;
 use crate::schema::{RelationSchema, time_to_read};
-use crate::value::DataValue;
+use crate::value::{DataValue, Num};
 
 impl Resolver<'_> {
     /// Resolves a stored relation to read, perhaps as of a time.
@@ -64,4 +64,14 @@ pub fn checked_time(value: &DataValue, now_micros: i64, span: SourceSpan) -> Res
         let help = if matches!(value, DataValue::Num(_)) { SECONDS } else { FORMS };
         ProgramError::BadValiditySpec { found: value.to_string(), help, span }
     })
+}
+
+/// The timestamp of the time of a row. A Float is none, even if it is whole: columns and functions give times in seconds.
+pub fn checked_time_of_row(value: &DataValue, now_micros: i64, span: SourceSpan) -> Result<i64, ProgramError> {
+    match value {
+        DataValue::Num(Num::Float(_)) => {
+            Err(ProgramError::BadValiditySpec { found: value.to_string(), help: SECONDS, span })
+        }
+        value => checked_time(value, now_micros, span),
+    }
 }

@@ -73,6 +73,22 @@ fn columns_are_dropped_renamed_and_converted() {
         run(db, &["::columns person retype { age: Float = (age ~ 10) / 2 }"]);
         run(db, &["::columns person rename id -> name, name -> id"].map(|_| "::columns person rename name -> called"));
         run(db, &["::columns person rename called -> tmp, age -> called, tmp -> age"]);
+        run(
+            db,
+            &[
+                "::columns person rename age -> called, called -> age",
+                "::columns person rename age -> called, called -> age",
+            ],
+        );
+        for (change, code) in [
+            ("rename age -> called", "query::column_exists"),
+            ("rename age -> x, called -> x", "query::column_exists"),
+            ("rename age -> x, age -> y", "query::column_twice"),
+            ("drop age, age", "query::column_twice"),
+            ("key {age, age}", "query::column_twice"),
+        ] {
+            assert_eq!(failure(db, &format!("::columns person {change}")), code, "{change}");
+        }
         run(db, &["::columns person drop age", "?[id] <- [[9]] :put person {id}"]);
         assert_eq!(failure(db, "::columns person drop age"), "query::column_not_found");
         assert_eq!(failure(db, "::columns person drop id"), "query::no_key_left");
@@ -174,7 +190,7 @@ fn a_change_that_breaks_a_trigger_is_refused() {
             "::set_triggers other on put { ?[id, age] := *person{id, age} :put log {id => age} }",
         ],
     );
-    for change in ["rename age -> years", "drop name", "add { extra: Int? }"] {
+    for change in ["rename age -> years", "drop name", "add { extra: Int? }", "key {name, id}"] {
         assert_eq!(failure(&db, &format!("::columns person {change}")), "query::trigger_breaks", "{change}");
     }
     assert_eq!(rows(&db, "::columns person").as_array().unwrap().len(), 3);

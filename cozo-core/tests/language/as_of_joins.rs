@@ -164,3 +164,18 @@ fn histories_are_read_as_of_times_in_recursion_aggregation_and_negated_rules() {
     }
     assert_eq!(number(&db, walk), expected.len() as i64);
 }
+
+#[test]
+fn seconds_are_no_time_to_read() {
+    let db = DbInstance::default();
+    db.run_default("?[k, at, v] <- [[1, '2024-01-01', 5]] :create h {k: Int, at: Validity => v: Int}").unwrap();
+    db.run_default("?[k, at] <- [[1, parse_timestamp('2024-06-01')]] :create ev {k: Int => at: Float}").unwrap();
+    for read in [
+        "t = parse_timestamp('2024-06-01'), *h{k, v @ t}",
+        "*ev{k, at}, *h{k, v @ at}",
+        "t in [1717200000.0], *h{k, v @ t}",
+    ] {
+        assert_eq!(failure(&db, &format!("?[v] := {read}")), "parser::bad_validity_spec", "{read}");
+    }
+    assert_eq!(rows(&db, "?[v] := *ev{k, at}, t = to_micros(at), *h{k, v @ t}").len(), 1);
+}

@@ -137,6 +137,13 @@ def arrow_numbers(column: Any, in_micros: bool) -> Any:
     return micros if in_micros else compute.divide(micros.cast(pyarrow.float64(), safe=False), 1e6)
 
 
+def seconds(micros: Any) -> Any:
+    """A column of polars of microseconds in seconds: its own division by a constant is rounded twice."""
+    import polars
+
+    return (micros // 1_000_000).cast(polars.Float64) + (micros % 1_000_000) / 1e6
+
+
 def of_pandas(frame: Any, in_micros: Collection[str]) -> Table:
     """The table of a frame of pandas; an index with a name is a column, too."""
     if any(name is not None for name in frame.index.names):
@@ -176,7 +183,7 @@ def of_polars(frame: Any, in_micros: Collection[str]) -> Table:
             micros = column.dt.total_microseconds()
         else:
             continue
-        frame = frame.with_columns(micros if name in in_micros else (micros / 1e6).alias(name))
+        frame = frame.with_columns(micros if name in in_micros else seconds(micros).alias(name))
         moments.add(name)
     types = [polars_type(frame[name]) for name in names]
     return of_columns(Table(names, types, frame.rows, frame.height, frame), moments.intersection(in_micros))

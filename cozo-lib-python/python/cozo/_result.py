@@ -127,7 +127,14 @@ class Result:
 
     def _micros(self, name: str) -> List[Optional[int]]:
         """A column of seconds, or of validities, in microseconds."""
-        micros = lambda value: None if value is None else value[0] if isinstance(value, list) else round(value * 1e6)
+
+        def micros(value: Any) -> Optional[int]:
+            if value is None or isinstance(value, list):
+                return value and value[0]
+            # The fraction by itself: the product of all digits would be rounded.
+            whole = int(value)
+            return whole * 1_000_000 + round((value - whole) * 1e6)
+
         return [micros(value) for value in self[name]]
 
     def _df_of_arrow(self, pandas: Any, pyarrow: Any) -> Any:

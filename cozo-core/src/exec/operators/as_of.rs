@@ -9,7 +9,7 @@ use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow};
 use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::plan::AsOfPlan;
-use crate::program::checked_time;
+use crate::program::checked_time_of_row;
 use crate::schema::RelationSchema;
 use crate::storage::{AsOf, KeyRange, Snapshot};
 use crate::value::{Batch, Column};
@@ -41,7 +41,7 @@ impl Operator for AsOfJoin<'_> {
             let time = times.get(from);
             let to = (from + 1..input.len).find(|row| times.get(*row) != time).unwrap_or(input.len);
             if !time.is_null() {
-                let micros = checked_time(&time, worker.run.input.view.now_micros(), self.plan.time.span())?;
+                let micros = checked_time_of_row(&time, worker.run.input.view.now_micros(), self.plan.time.span())?;
                 let rows = SameTime { input: &input, keys: &keys, from: from as u32, to: to as u32 };
                 let flow = self.read(&rows, micros, worker, emit)?;
                 if stopped(&flow) {

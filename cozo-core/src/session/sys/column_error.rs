@@ -33,6 +33,18 @@ pub enum ColumnError {
         #[label("exists")]
         span: SourceSpan,
     },
+    /// An operation names a column twice.
+    #[error("the column '{name}' of '{relation}' is named twice")]
+    #[diagnostic(code(query::column_twice), help("name each column once"))]
+    Twice {
+        /// The relation.
+        relation: String,
+        /// The column.
+        name: String,
+        /// The second time.
+        #[label("once more")]
+        span: SourceSpan,
+    },
     /// A new column has no value for the rows that are there.
     #[error("the column '{name}' needs a value for the rows that are there")]
     #[diagnostic(
@@ -121,6 +133,11 @@ impl ColumnError {
     /// The error of a name that is taken.
     pub fn exists(schema: &RelationSchema, column: &Symbol) -> Self {
         ColumnError::Exists { relation: schema.name.to_string(), name: column.name.to_string(), span: column.span }
+    }
+
+    /// The error of a column that is named twice.
+    pub fn twice(schema: &RelationSchema, column: &Symbol) -> Self {
+        ColumnError::Twice { relation: schema.name.to_string(), name: column.name.to_string(), span: column.span }
     }
 
     /// The error of a column without values.

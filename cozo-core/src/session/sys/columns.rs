@@ -9,12 +9,14 @@
 //! triggers and indices, but sets off no triggers or callbacks. An operation by itself does not fail because others write: it begins again, and
 //! after some attempts they wait ([`in_place`](super::in_place)).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::column_error::ColumnError;
 use super::in_place::in_place;
 use super::shared::find_for;
-use super::triggers::Working;
+use super::triggers::{Working, first_event};
+use crate::diag::SourceSpan;
 use crate::exec::{Rows, write};
 use crate::parse::ast::{
     Atom, ChangedColumn, ColumnChange, ColumnSource, ColumnSpec, ColumnSpecs, ColumnTypeSpec, Expr, Formula, Head,
@@ -47,25 +49,62 @@ pub fn change(
             ColumnChange::Rename(pairs) => rename(&old, relation, pairs, txn)?,
             other => reshape(&old, relation, other, txn, context)?,
         }
+        if let ColumnChange::Key(_) = change {
+            same_order_for_triggers(&old, txn.catalog().find(&old.name), relation.span)?;
+        }
         working.still_work(relation.span, txn, context)
     };
     in_place(txn, context, run)?;
     Ok(NamedRows::status("OK"))
 }
 
+/// Refuses a new order of the columns of a relation with triggers, which read the rows of `_new` and `_old` by position.
+fn same_order_for_triggers(old: &RelationSchema, new: Option<&SchemaRef>, span: SourceSpan) -> Result<(), ColumnError> {
+    let names = |schema: &RelationSchema| schema.columns().map(|column| column.name.clone()).collect::<Vec<_>>();
+    match first_event(&old.triggers) {
+        Some(event) if new.is_some_and(|new| names(new) != names(old)) => Err(ColumnError::Trigger {
+            number: 0,
+            event: event.to_string(),
+            relation: old.name.to_string(),
+            cause: "it reads the columns by position, and they would be in another order".to_string(),
+            span,
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn rename(old: &SchemaRef, relation: &Symbol, pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<()> {
     let mut new = RelationSchema::clone(old);
+    named_once(old, pairs.iter().map(|(from, _)| from))?;
+    let mut renamed = HashSet::new();
     for (from, to) in pairs {
-        let position = position(&new, from)?;
-        if new.column_index(&to.name).is_some() {
-            return Err(ColumnError::exists(&new, to).into());
-        }
+        // While columns exchange their names, two have the same one: meant is the one that still has its own.
+        let named = || new.columns().enumerate().filter(|(_, column)| column.name == from.name).map(|(at, _)| at);
+        let position = named().find(|at| !renamed.contains(at)).or_else(|| named().next());
+        let position = position.ok_or_else(|| ColumnError::missing(&new, from))?;
+        renamed.insert(position);
         let keys = new.keys.len();
         let column = if position < keys { &mut new.keys[position] } else { &mut new.values[position - keys] };
         column.name = to.name.clone();
     }
+    for (_, to) in pairs {
+        if new.columns().filter(|column| column.name == to.name).count() > 1 {
+            return Err(ColumnError::exists(old, to).into());
+        }
+    }
     new.searches.iter().try_for_each(|index| check_search(&new, index, relation.span))?;
     txn.redefine(old, new);
+    Ok(())
+}
+
+/// Refuses an operation that names a column twice.
+fn named_once<'s>(schema: &RelationSchema, names: impl Iterator<Item = &'s Symbol>) -> Result<(), ColumnError> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(&name.name) {
+            return Err(ColumnError::twice(schema, name));
+        }
+    }
     Ok(())
 }
 
@@ -142,6 +181,9 @@ impl NewColumns {
     fn apply(&mut self, old: &RelationSchema, change: &ColumnChange) -> miette::Result<()> {
         match change {
             ColumnChange::Add(columns) => columns.iter().try_for_each(|column| self.add(old, column)),
+            ColumnChange::Drop(names) | ColumnChange::Key(names) if named_once(old, names.iter()).is_err() => {
+                Ok(named_once(old, names.iter())?)
+            }
             ColumnChange::Drop(names) => names.iter().try_for_each(|name| self.take(old, name).map(drop)),
             ColumnChange::Retype(columns) => columns.iter().try_for_each(|column| self.retype(old, column)),
             ColumnChange::Key(names) => self.set_key(old, names),

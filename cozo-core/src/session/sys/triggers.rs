@@ -111,6 +111,11 @@ impl Working {
     }
 }
 
+/// The first event for which there is a trigger.
+pub fn first_event(triggers: &Triggers) -> Option<TriggerEvent> {
+    by_event(triggers).into_iter().find(|(_, sources)| !sources.is_empty()).map(|(event, _)| event)
+}
+
 fn by_event(triggers: &Triggers) -> [(TriggerEvent, &Vec<String>); 3] {
     let Triggers { put, rm, replace } = triggers;
     [(TriggerEvent::Put, put), (TriggerEvent::Rm, rm), (TriggerEvent::Replace, replace)]

@@ -12,7 +12,9 @@ const MICROS_LIMIT: f64 = 9.2e18;
 
 /// Microseconds of seconds, rounded; `None` beyond an Int.
 pub(in super::super) fn micros_of_seconds(seconds: f64) -> Option<i64> {
-    let micros = (seconds * MICROS_PER_SECOND as f64).round();
+    // The fraction by itself: the product of all digits would be rounded.
+    let whole = seconds.trunc();
+    let micros = whole * MICROS_PER_SECOND as f64 + ((seconds - whole) * MICROS_PER_SECOND as f64).round();
     // NaN is in no range.
     (-MICROS_LIMIT..MICROS_LIMIT).contains(&micros).then_some(micros as i64)
 }

@@ -81,7 +81,8 @@ fn delimiter(call: &Call<'_>, settings: &Settings) -> Result<Option<u8>, FixedRu
     match settings.value("delimiter").get_str().map(str::as_bytes) {
         None => Ok(None),
         Some(&[byte]) => Ok(Some(byte)),
-        Some(_) => Err(call.options.wrong("delimiter", "one byte", settings.value("delimiter").to_string())),
+        Some(b"tab") => Ok(Some(b'\t')),
+        Some(_) => Err(call.options.wrong("delimiter", "one byte, or 'tab'", settings.value("delimiter").to_string())),
     }
 }
 

@@ -47,8 +47,9 @@ struct JsonReading {
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let columns = Choice::of(call.options)?.columns;
     let names: Option<Vec<String>> = columns.iter().map(|name| name.get_str().map(str::to_string)).collect();
-    let names =
-        names.ok_or_else(|| call.options.wrong(COLUMNS.name, "a list of names of fields", DataValue::List(columns).to_string()))?;
+    let names = names.ok_or_else(|| {
+        call.options.wrong(COLUMNS.name, "a list of names of fields", DataValue::List(columns).to_string())
+    })?;
     let width = names.len();
     let (guesses, found) = (vec![TypeGuess::default(); width], vec![false; width]);
     let mut reading = JsonReading { names, limit: limit(settings), rows: Batch::empty(width), guesses, found };
