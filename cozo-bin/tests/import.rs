@@ -58,7 +58,7 @@ fn a_given_delimiter_counts() {
     assert_eq!(rows(&[&blanks, "--delimiter", " "]), ["1 \"x\""]);
     let old_mac = directory.file("mac.csv", "a,b\r1,x\r");
     assert_eq!(rows(&[&old_mac]), ["1 \"x\""]);
-    cozo(&["import", "r", &directory.file("mark.csv", "\u{feff}")]).refused();
+    cozo(&["import", "r", &directory.file("mark.csv", "\u{feff}")]).failed("cli::no_columns");
     cozo(&["import", "r", &file, "--delimiter", "ab"]).refused();
     cozo(&["import", "r", &file, "--delimiter", "1"]).refused();
 }

@@ -114,7 +114,7 @@ def test_completion(desk):
     desk.page.keyboard.press("Enter")
     desk.type(": c}, l = conc")
     expect(desk.locate(".suggestion-name")).to_have_text(["concat"])
-    expect(desk.locate("#suggestion-note")).to_contain_text("Lists or Json values joined")
+    expect(desk.locate("#suggestion-note")).to_contain_text("Joins Strings, Lists or Json values")
     desk.page.keyboard.press("Escape")
     expect(desk.locate("#suggestion-box")).to_be_hidden()
     desk.page.keyboard.press("Control+Space")
