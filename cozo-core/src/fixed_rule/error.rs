@@ -279,7 +279,7 @@ pub enum FixedRuleError {
     #[error("cannot read '{url}': {reason}")]
     #[diagnostic(
         code(fixed_rule::cannot_read),
-        help("give 'file://' and a path, or an 'http://' or 'https://' address")
+        help("see that it is there and can be read; before a path, CsvReader and JsonReader need 'file://'")
     )]
     Unreadable {
         /// The address.

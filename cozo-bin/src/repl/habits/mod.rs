@@ -152,6 +152,8 @@ mod tests {
             ),
             ("SELECT name FROM person ORDER BY age", "?[name, age] := *person{name, age} :order age"),
             ("SELECT age, COUNT(*) FROM person GROUP BY age", "?[age, count(id)] := *person{age, id}"),
+            ("SELECT name FROM person -- all of them", "?[name] := *person{name}"),
+            ("SELECT name FROM person WHERE NOT (age = 31)", "?[name] := *person{name, age}, ! (age == 31)"),
             ("SELECT AVG(age) FROM person", "?[mean(age)] := *person{age, id}"),
         ] {
             assert_eq!(advised(sql), script, "{sql}");
@@ -211,7 +213,9 @@ mod tests {
         for (statement, part) in [
             ("SELECT a.x, b.y FROM a JOIN b ON a.id = b.id", "?[COLUMN, ...]"),
             ("MATCH (a)-[*1..3]->(b) RETURN b", "reached"),
-            ("ALTER TABLE r ADD COLUMN c INT", ":replace"),
+            ("ALTER TABLE r ADD COLUMN c INT", "::columns RELATION add"),
+            ("SELECT name FROM person WHERE NOT age = 31", "?[COLUMN, ...]"),
+            ("SELECT name AS n FROM person ORDER BY n", "?[COLUMN, ...]"),
         ] {
             let Some(Habit::Advice(advice)) = of(statement, &connection) else { panic!("no advice: {statement}") };
             assert!(advice.contains("The pattern is") && advice.contains(part), "{advice}");

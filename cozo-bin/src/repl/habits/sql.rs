@@ -12,6 +12,7 @@ use text::{Clauses, items, within_brackets};
 
 /// How a statement is written here.
 pub fn written(statement: &str, catalog: &Catalog<'_>) -> Written {
+    let statement = &text::without_comments(statement);
     let words: Vec<String> = statement.split_whitespace().take(3).map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (exact, pattern) = match words.as_slice() {
@@ -30,10 +31,7 @@ pub fn written(statement: &str, catalog: &Catalog<'_>) -> Written {
         ["create", ..] => (create_index(statement, catalog), "::index create RELATION:INDEX {COLUMN, ...}"),
         ["drop", "table", ..] => (drop_table(statement, catalog), "::remove RELATION"),
         ["drop", ..] => (None, "::index drop RELATION:INDEX"),
-        ["alter", ..] => (
-            None,
-            "?[COLUMN, ..., NEW] := *RELATION{COLUMN, ...}, NEW = VALUE :replace RELATION {KEY, ... => COLUMN, ..., NEW}",
-        ),
+        ["alter", ..] => (None, "::columns RELATION add {COLUMN: TYPE default VALUE}, or drop, rename, retype, key"),
         ["explain", ..] => (None, "::explain { ?[COLUMN, ...] := *RELATION{COLUMN, ...}, CONDITION }"),
         _ => (
             select(statement, catalog),
@@ -255,7 +253,10 @@ impl Table {
             bare.starts_with(|c: char| c.is_alphabetic()) && bare.chars().all(|c| c.is_alphanumeric() || c == '_');
         let known = self.relation.iter().flat_map(|relation| &relation.columns);
         let known = known.into_iter().find(|column| column.eq_ignore_ascii_case(bare));
-        is_name.then(|| known.cloned().unwrap_or_else(|| bare.to_string()))
+        match &self.relation {
+            Some(_) => known.filter(|_| is_name).cloned(),
+            None => is_name.then(|| bare.to_string()),
+        }
     }
 
     /// A selected column or aggregation, whose column is bound.

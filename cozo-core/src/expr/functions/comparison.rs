@@ -109,7 +109,7 @@ fn compare(function: &str, args: &[DataValue]) -> Result<Ordering, FunctionError
         (a, b) => fail(
             function,
             format!(
-                "cannot order {} and {}: both must be Null, Bool, number, String, Bytes or List",
+                "cannot order {} and {}: both must be of one type: Null, Bool, number, String, Bytes or List",
                 quote(a),
                 quote(b)
             ),

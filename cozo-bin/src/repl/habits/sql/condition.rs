@@ -47,7 +47,11 @@ impl Condition {
                     written.push_str(if is_negated(&all[index + 1..], &spaced) { "!=" } else { "==" })
                 }
                 (Kind::Name, "not") if written.trim_end().ends_with("!=") => written.truncate(written.trim_end().len()),
-                (Kind::Name, "not") => written.push('!'),
+                // It binds looser than what follows, and `!` tighter.
+                (Kind::Name, "not") => match all[index + 1..].iter().find(|token| !token.is_blank()) {
+                    Some(next) if next.kind == Kind::Open => written.push('!'),
+                    _ => return None,
+                },
                 (Kind::Name, other) if NOT_EASY.contains(&other) => return None,
                 (Kind::Name, "null" | "true" | "false") => written.push_str(piece),
                 (Kind::Name, _) if next == "(" => written.push_str(&piece.to_lowercase()),

@@ -5,6 +5,27 @@ use crate::repl::tokens::{Kind, Token, tokens};
 /// Words that begin clauses with which a statement is not easy.
 const NOT_EASY: [&str; 9] = ["join", "having", "union", "intersect", "except", "case", "over", "returning", "conflict"];
 
+/// The statement without comments, `--` to the end of the line.
+pub fn without_comments(statement: &str) -> String {
+    let mut kept = String::with_capacity(statement.len());
+    for line in statement.lines() {
+        let mut quote = None;
+        let starts = line.char_indices().find(|(at, letter)| {
+            match (quote, letter) {
+                (None, '\'' | '"') => quote = Some(*letter),
+                (Some(open), letter) if open == *letter => quote = None,
+                (None, '-') => return line[*at..].starts_with("--"),
+                _ => {}
+            }
+            false
+        });
+        kept.push_str(&line[..starts.map_or(line.len(), |(at, _)| at)]);
+        kept.push('\n');
+    }
+    kept.truncate(kept.trim_end().len());
+    kept
+}
+
 /// The clauses of a statement, by the words that begin them.
 pub struct Clauses<'a>(Vec<(&'static str, &'a str)>);
 
