@@ -87,7 +87,7 @@ pub fn import_command(session: &mut Session, arguments: Arguments<'_>) -> miette
     let stem = Path::new(without_gzip(&path)).file_stem().unwrap_or_default().to_string_lossy();
     let target = Target::parse(if relation.is_empty() { &stem } else { relation })?;
     let options = FileArguments { format: Some(format), ..options };
-    load_with_progress(db, target, &[file.clone()], &options, &session.interrupt)
+    load_with_progress(db, target, std::slice::from_ref(&file), &options, &session.interrupt)
 }
 
 /// The file that comes first, and what follows it. A name in quotes may have spaces within, and so may one behind which
