@@ -9,8 +9,8 @@
 //! | over all rounds of a recursive rule | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
 //!
 //! A batch of a few rows in a rule that does not recur is not counted. Only an index that finds rows by position is kept: one by
-//! hash costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of the query's free
-//! memory: it is never necessary, only faster. Joins and semi-joins count alike.
+//! hash costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of
+//! the query's free memory: it is never necessary, only faster. Joins and semi-joins count alike.
 
 use std::sync::OnceLock;
 
