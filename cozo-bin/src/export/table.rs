@@ -6,6 +6,7 @@ use cozo::value::Batch;
 use cozo::{DataValue, DbInstance, Interrupt, NamedRows, RelationReader, ScriptMutability};
 
 use crate::error::CliError;
+use crate::load::takes_json;
 
 /// Rows of a batch of a result.
 const BATCH_ROWS: usize = 2048;
@@ -63,13 +64,10 @@ impl Table {
         Table { headers: result.headers.clone(), rows: Rows::Result(rows), interrupt: interrupt.clone() }
     }
 
-    /// Which columns are read as JSON where an import finds JSON in them: those whose declared type has no text of its own.
+    /// The columns whose fields an import takes for JSON where they can be read as such.
     pub fn json_columns(&self) -> Vec<bool> {
-        let plain = |kind: &String| {
-            matches!(kind.trim_end_matches('?'), "Int" | "Float" | "Bool" | "String" | "Bytes" | "Uuid")
-        };
         match &self.rows {
-            Rows::Relation(reader) => reader.types().iter().map(|kind| !plain(kind)).collect(),
+            Rows::Relation(reader) => reader.types().iter().map(|column_type| takes_json(column_type)).collect(),
             Rows::Result(_) => vec![false; self.headers.len()],
         }
     }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+#[cfg(feature = "arrow")]
+use cozo::data_file::is_exact_float;
 use cozo::data_file::{GuessedKind, TypeGuess};
 #[cfg(feature = "arrow")]
 use cozo::value::{Batch, Column, DataValue, Vector, VectorColumn};
@@ -250,10 +252,4 @@ impl SeenValues {
         };
         format!("{name}{}", if self.nulls { "?" } else { "" })
     }
-}
-
-/// Whether an integer is the same as a float.
-#[cfg(feature = "arrow")]
-fn is_exact_float(value: i64) -> bool {
-    value as f64 as i128 == i128::from(value)
 }

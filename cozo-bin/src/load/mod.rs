@@ -30,7 +30,7 @@ use crate::{output, signals};
 use files::{FileRecord, TextFiles};
 use infer::Inferred;
 use target::{Column, check_columns, columns_of, create, exists};
-pub use target::{Target, split};
+pub use target::{Target, split, takes_json};
 
 /// Rows handed to the database at a time: enough to make a commit cheap, few enough to hold.
 const BATCH_ROWS: usize = 10_000;

@@ -293,3 +293,17 @@ impl<'de> Visitor<'de> for FieldsVisitor {
         Ok(NamedFields(fields))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_that_no_number_holds_are_refused() {
+        let refusal = |text: &str| Field::parse(text).expect("it is JSON").refusal();
+        for text in ["9223372036854775809", "18446744073709551617", "[1, {\"a\": -18446744073709551617}]"] {
+            assert!(refusal(text).is_some(), "{text}");
+        }
+        assert!(refusal("9223372036854775808").is_none());
+    }
+}

@@ -87,10 +87,15 @@ pub enum Kind {
     Json,
 }
 
+/// Whether text in a column of this type is taken for JSON where it can be read as such.
+pub fn takes_json(column_type: &str) -> bool {
+    matches!(Kind::of(column_type), Kind::Json)
+}
+
 impl Kind {
-    /// By the text of a column type, without `?`.
+    /// By the text of a column type.
     fn of(column_type: &str) -> Self {
-        match column_type {
+        match column_type.trim_end_matches('?') {
             "Int" => Kind::Int,
             "Float" => Kind::Float,
             "Bool" => Kind::Bool,
@@ -171,8 +176,7 @@ pub fn columns_of(db: &DbInstance, relation: &str) -> miette::Result<Vec<Column>
     let is_key = |row: &[DataValue]| position("is_key").and_then(|position| row[position].get_bool()).unwrap_or(false);
     let column = |row: &Vec<DataValue>| {
         let column_type = text(row, "type");
-        let bare = column_type.trim_end_matches('?');
-        let (kind, nullable) = (Kind::of(bare), bare != column_type);
+        let (kind, nullable) = (Kind::of(&column_type), column_type.ends_with('?'));
         Column { name: text(row, "column"), is_key: is_key(row), kind, nullable, column_type }
     };
     Ok(listed.rows.iter().map(column).collect())

@@ -5,7 +5,7 @@
 use cozo::diag::nearest;
 use cozo::expr::aggregations::AGGREGATIONS;
 use cozo::expr::functions::{self, CONDITIONALS};
-use cozo::fixed_rule::{BuiltInRule, FIXED_RULES, Output};
+use cozo::fixed_rule::{BuiltInRule, FIXED_RULES};
 use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 use cozo::session::{SEARCH_PARAMETERS, SYSTEM_OPS};
 
@@ -152,12 +152,7 @@ fn fixed_rule(rule: &BuiltInRule) -> Entry {
     let inputs = rule.inputs.iter().map(|input| format!("{}[]", input.name));
     let options = rule.options.iter().map(|option| format!("{}: {}", option.name, option.kind.describe()));
     let usage = format!("{}({})", rule.name, inputs.chain(options).collect::<Vec<_>>().join(", "));
-    let columns = match rule.output {
-        Output::Columns(columns) => columns.join(", "),
-        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
-            columns.to_string()
-        }
-    };
+    let columns = rule.output.describe();
     let inputs = rule.inputs.iter().map(|input| format!("{}[]: {}", input.name, input.doc));
     let options = rule.options.iter().map(|option| format!("{}: {}", option.name, option.doc));
     let more = std::iter::once(format!("gives {columns}")).chain(inputs).chain(options).collect();

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use cozo::expr::aggregations::AGGREGATIONS;
 use cozo::expr::functions::{self, CONDITIONALS};
-use cozo::fixed_rule::{BuiltInRule, FIXED_RULES, Output};
+use cozo::fixed_rule::{BuiltInRule, FIXED_RULES};
 use cozo::parse::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 use cozo::schema::BaseType;
 use cozo::session::{SEARCH_PARAMETERS, SYSTEM_OPS, SearchParameter};
@@ -85,12 +85,7 @@ fn fixed_rule(rule: &BuiltInRule) -> Vec<Value> {
     let inputs = rule.inputs.iter().map(|input| format!("{}[]", input.name));
     let options = rule.options.iter().map(|option| format!("{}:", option.name));
     let arguments = inputs.chain(options).collect::<Vec<_>>().join(", ");
-    let columns = match rule.output {
-        Output::Columns(columns) => columns.join(", "),
-        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
-            columns.to_string()
-        }
-    };
+    let columns = rule.output.describe();
     let doc = format!("{} Gives {columns}.", rule.doc);
     let options: Vec<Value> = rule
         .options

@@ -3,7 +3,7 @@
 use csv::{ByteRecord, ReaderBuilder};
 
 /// The delimiters that are looked for. Of two that fit alike, the first is taken.
-pub const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// The number of bytes from the start of a file that [`find_delimiter`] needs at most.
 pub const START_BYTES: usize = 64 * 1024;

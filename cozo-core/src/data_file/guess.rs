@@ -123,8 +123,7 @@ impl GuessedKind {
     }
 
     fn of_int(value: i64) -> Self {
-        let is_exact = value as f64 as i128 == i128::from(value);
-        if is_exact { GuessedKind::Int } else { GuessedKind::LargeInt }
+        if is_exact_float(value) { GuessedKind::Int } else { GuessedKind::LargeInt }
     }
 
     /// The narrowest type of both, `mixed` if they have nothing in common.
@@ -138,6 +137,11 @@ impl GuessedKind {
             _ => mixed,
         }
     }
+}
+
+/// Whether an integer is the same as a float.
+pub fn is_exact_float(value: i64) -> bool {
+    value as f64 as i128 == i128::from(value)
 }
 
 /// The reason to refuse an integer of JSON that no number holds.

@@ -11,7 +11,7 @@ mod guess;
 mod paths;
 mod separated;
 
-pub use delimiter::{DELIMITERS, START_BYTES, find_delimiter};
-pub use guess::{GuessedKind, TypeGuess, beyond_numbers};
+pub use delimiter::{START_BYTES, find_delimiter};
+pub use guess::{GuessedKind, TypeGuess, beyond_numbers, is_exact_float};
 pub use paths::{PatternError, decompressed, files_of, is_gzip, without_gzip};
 pub use separated::{RecordError, SeparatedReader, line_of};

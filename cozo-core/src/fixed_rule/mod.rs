@@ -124,6 +124,18 @@ pub enum Output {
     FromHead(&'static str, fn(Options<'_>) -> Result<usize, FixedRuleError>),
 }
 
+impl Output {
+    /// The columns: their names, or a description of them.
+    pub fn describe(&self) -> String {
+        match self {
+            Output::Columns(names) => names.join(", "),
+            Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
+                columns.to_string()
+            }
+        }
+    }
+}
+
 impl InputSpec {
     /// A required input.
     pub const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Self {

@@ -69,9 +69,7 @@ fn section(rule: &BuiltInRule) -> String {
     let names = rule.aliases.iter().map(|alias| format!(", `{alias}`")).collect::<String>();
     let columns = match rule.output {
         Output::Columns(columns) => format!("`{}`", columns.join("`, `")),
-        Output::FromOptions(columns, _) | Output::AfterInput(columns, _) | Output::FromHead(columns, _) => {
-            columns.to_string()
-        }
+        output => output.describe(),
     };
     let mut text = format!("\n## `{}`{names}\n\n{}\n\nGives {columns}.\n\n", rule.name, rule.doc);
     for input in rule.inputs {

@@ -254,7 +254,7 @@ impl Table {
         let known = self.relation.iter().flat_map(|relation| &relation.columns);
         let known = known.into_iter().find(|column| column.eq_ignore_ascii_case(bare));
         match &self.relation {
-            Some(_) => known.filter(|_| is_name).cloned(),
+            Some(_) => known.cloned(),
             None => is_name.then(|| bare.to_string()),
         }
     }

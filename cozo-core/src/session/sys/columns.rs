@@ -49,28 +49,10 @@ pub fn change(
             ColumnChange::Rename(pairs) => rename(&old, relation, pairs, txn)?,
             other => reshape(&old, relation, other, txn, context)?,
         }
-        if let ColumnChange::Key(_) = change {
-            same_order_for_triggers(&old, txn.catalog().find(&old.name), relation.span)?;
-        }
         working.still_work(relation.span, txn, context)
     };
     in_place(txn, context, run)?;
     Ok(NamedRows::status("OK"))
-}
-
-/// Refuses a new order of the columns of a relation with triggers, which read the rows of `_new` and `_old` by position.
-fn same_order_for_triggers(old: &RelationSchema, new: Option<&SchemaRef>, span: SourceSpan) -> Result<(), ColumnError> {
-    let names = |schema: &RelationSchema| schema.columns().map(|column| column.name.clone()).collect::<Vec<_>>();
-    match first_event(&old.triggers) {
-        Some(event) if new.is_some_and(|new| names(new) != names(old)) => Err(ColumnError::Trigger {
-            number: 0,
-            event: event.to_string(),
-            relation: old.name.to_string(),
-            cause: "it reads the columns by position, and they would be in another order".to_string(),
-            span,
-        }),
-        _ => Ok(()),
-    }
 }
 
 fn rename(old: &SchemaRef, relation: &Symbol, pairs: &[(Symbol, Symbol)], txn: &mut Transaction) -> miette::Result<()> {
@@ -136,6 +118,9 @@ fn reshape(
 ) -> miette::Result<()> {
     let mut shape = NewColumns::of(old, relation)?;
     shape.apply(old, change)?;
+    if let ColumnChange::Key(_) = change {
+        shape.keeps_order_for_triggers(old, relation.span)?;
+    }
     let query = shape.query(old, relation);
     let rules = context.core.fixed_rules.current();
     let compiled = CompiledQuery::compile(&query, txn, &rules, context.parameters, &[])?;
@@ -179,11 +164,11 @@ impl NewColumns {
     }
 
     fn apply(&mut self, old: &RelationSchema, change: &ColumnChange) -> miette::Result<()> {
+        if let ColumnChange::Drop(names) | ColumnChange::Key(names) = change {
+            named_once(old, names.iter())?;
+        }
         match change {
             ColumnChange::Add(columns) => columns.iter().try_for_each(|column| self.add(old, column)),
-            ColumnChange::Drop(names) | ColumnChange::Key(names) if named_once(old, names.iter()).is_err() => {
-                Ok(named_once(old, names.iter())?)
-            }
             ColumnChange::Drop(names) => names.iter().try_for_each(|name| self.take(old, name).map(drop)),
             ColumnChange::Retype(columns) => columns.iter().try_for_each(|column| self.retype(old, column)),
             ColumnChange::Key(names) => self.set_key(old, names),
@@ -245,6 +230,21 @@ impl NewColumns {
         let rest = std::mem::replace(&mut self.keys, keys);
         self.values.splice(0..0, rest);
         Ok(())
+    }
+
+    /// Refuses another order of the columns of a relation with triggers, which read the rows of `_new` and `_old` by position.
+    fn keeps_order_for_triggers(&self, old: &RelationSchema, span: SourceSpan) -> Result<(), ColumnError> {
+        let names = self.columns().map(|column| &column.name.name);
+        match first_event(&old.triggers) {
+            Some(event) if !names.eq(old.columns().map(|column| &column.name)) => Err(ColumnError::Trigger {
+                number: 0,
+                event: event.to_string(),
+                relation: old.name.to_string(),
+                cause: "it reads the columns by position, and they would be in another order".to_string(),
+                span,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a column has the values that it had.

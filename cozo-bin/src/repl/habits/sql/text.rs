@@ -8,8 +8,8 @@ const NOT_EASY: [&str; 9] = ["join", "having", "union", "intersect", "except", "
 /// The statement without comments, `--` to the end of the line.
 pub fn without_comments(statement: &str) -> String {
     let mut kept = String::with_capacity(statement.len());
+    let mut quote = None;
     for line in statement.lines() {
-        let mut quote = None;
         let starts = line.char_indices().find(|(at, letter)| {
             match (quote, letter) {
                 (None, '\'' | '"') => quote = Some(*letter),
