@@ -4,13 +4,15 @@
 //! RocksDB skips it. Any other defect of the log is damage. Then the folder is opened with the writes before the damage, the log
 //! is renamed, and there is a warning.
 //!
-//! | mode of RocksDB | a torn end of a log | damage in the middle | the end of a log is missing, and there is a later log |
-//! |---|---|---|---|
-//! | `TolerateCorruptedTailRecords` | skipped | an error | skipped, and the later log is applied |
-//! | `PointInTime` | skipped | all later writes are skipped, without a warning | skipped, and so is the later log |
+//! While a memtable is written to a file, there are two logs. Each begins with what the one before it had, so that it is not
+//! applied if writes before it are missing.
 //!
-//! The last column is the result of a loss of power if logs are not synced. So the first mode looks for damage, reading only, and
-//! the second one opens.
+//! | mode of RocksDB | a torn end of the last log | damage in the middle | a log is missing, or its end, and there is a later log |
+//! |---|---|---|---|
+//! | `TolerateCorruptedTailRecords` | skipped | an error | an error |
+//! | `PointInTime` | skipped | all later writes are skipped, without a warning | the later log is skipped, without a warning |
+//!
+//! So the first mode looks for damage, reading only, and the second one opens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,14 +87,17 @@ fn has_log(path: &Path) -> bool {
 /// Opens the folder. If the log is damaged, opens it with the writes before the damage, and returns the error too.
 fn open_what_is_there(path: &Path, mut setup: Setup, read_only: bool) -> Result<(DB, Option<Error>), Error> {
     let mut damage = None;
-    setup.set_track_and_verify_wals_in_manifest(true);
-    if path.join("CURRENT").exists() {
+    let is_there = path.join("CURRENT").exists();
+    if !is_there || has_log(path) {
+        // Each log names the one before it. A closed database without a log would be refused.
+        setup = setup.get_options_from_string("track_and_verify_wals=true")?;
+    }
+    if is_there {
         setup.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
         // Other errors come again below, or are of a database that another process writes to.
         damage = open_with(path, &setup, true).err().filter(|error| error.kind() == ErrorKind::Corruption);
     }
     setup.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-    setup.set_track_and_verify_wals_in_manifest(damage.is_none());
     match open_with(path, &setup, read_only) {
         Ok(db) => Ok((db, damage)),
         // Another file than the log is damaged.

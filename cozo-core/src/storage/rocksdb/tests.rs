@@ -358,6 +358,71 @@ fn a_log_that_is_not_there_is_told_unless_the_database_was_closed() {
     assert!(told.contains("log of RocksDB is not there") || told.contains("not a database"), "{told}");
 }
 
+/// A database whose memtables have become several logs: the folder as it is while all of them are still to be written to files.
+/// The writes have the keys 0, 1, 2 and so on.
+fn folder_with_several_logs(sync: bool) -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = RocksOptions::default().setup().unwrap();
+    setup.set_write_buffer_size(64 << 10);
+    setup.set_max_write_buffer_number(8);
+    setup.set_min_write_buffer_number_to_merge(7);
+    let (db, warnings) = recovery::open(folder.path(), setup, false).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    let mut write = WriteOptions::default();
+    write.set_sync(sync);
+    for key in 0_u64.. {
+        db.put_opt(key.to_be_bytes(), vec![key as u8; 4000], &write).unwrap();
+        let found = contents(folder.path());
+        if found.keys().filter(|name| name.ends_with(".log")).count() == 4 {
+            assert_eq!(row_files(folder.path()), 0);
+            return found;
+        }
+    }
+    unreachable!("a memtable is full at some time")
+}
+
+/// Opens a folder with these files. Returns how many writes there are, all of them the first ones, and whether it warns.
+fn opened_prefix(files: &BTreeMap<String, Vec<u8>>) -> (usize, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, bytes)| fs::write(folder.path().join(name), bytes).unwrap());
+    let setup = RocksOptions::default().setup().unwrap();
+    let (db, warnings) = recovery::open(folder.path(), setup.clone(), false).unwrap();
+    let keys = |db: &DB| -> Vec<u64> {
+        let keys = db.iterator(::rocksdb::IteratorMode::Start).map(|entry| entry.unwrap().0);
+        keys.map(|key| u64::from_be_bytes(key[..].try_into().unwrap())).collect()
+    };
+    let found = keys(&db);
+    assert_eq!(found, (0..found.len() as u64).collect::<Vec<_>>(), "{warnings:?}");
+    drop(db);
+    let (db, again) = recovery::open(folder.path(), setup, true).unwrap();
+    assert_eq!((keys(&db), again), (found.clone(), vec![]), "the second opening has the same, and nothing to tell");
+    (found.len(), !warnings.is_empty())
+}
+
+/// While memtables are written to files there are several logs, and a later one without the one before it is no state of the
+/// database. A log that ends between two records looks as if it were whole.
+#[test]
+fn a_log_is_not_applied_without_the_ones_before_it() {
+    for sync in [true, false] {
+        let whole = folder_with_several_logs(sync);
+        let (all, warns) = opened_prefix(&whole);
+        assert!(all > 40 && !warns, "{all}");
+        let logs: Vec<&String> = whole.keys().filter(|name| name.ends_with(".log")).collect();
+        for log in &logs[..3] {
+            let mut files = whole.clone();
+            files.remove(*log);
+            let (found, warns) = opened_prefix(&files);
+            assert!(found < all && warns, "{log} is not there: {found} of {all}");
+            for share in 1..40 {
+                let length = whole[*log].len() * share / 40;
+                files.insert(log.to_string(), whole[*log][..length].to_vec());
+                let (found, warns) = opened_prefix(&files);
+                assert!(found < all && warns, "{log} has {length} bytes: {found} of {all}");
+            }
+        }
+    }
+}
+
 /// A file of added rows is read whatever the log has. Without the commits before it, the database would show a state that never was.
 #[test]
 fn what_precedes_a_file_of_added_rows_does_not_depend_on_the_log() {
