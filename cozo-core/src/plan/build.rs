@@ -8,11 +8,13 @@
 //! If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order are left out: other join orders,
 //! intersections, and sorted scans.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::early::aggregate_early;
 use super::estimates::Estimates;
 use super::order::{Ordered, has_choice};
 use super::rule_builder::RuleBuilder;
@@ -45,6 +47,12 @@ pub enum JoinOrder {
 /// Plans a stratified program.
 pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Result<Plan, Stop> {
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
+    let headers = program.predicates[ENTRY].headers();
+    let early = match join_order {
+        JoinOrder::Written => Cow::Borrowed(program),
+        JoinOrder::ByCost => aggregate_early(program, statistics)?,
+    };
+    let program = &*early;
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     let mut planner = Planner {
@@ -59,9 +67,8 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
     for component in &program.components {
         components.push(planner.component(program, component, &mut tables)?);
     }
-    let entry = &program.predicates[ENTRY];
     let (reads, times, depends_on_sizes) = (reads(&components), times(&components), planner.depends_on_sizes);
-    let (entry_table, headers) = (numbers[&SmallStr::from(ENTRY)], entry.headers());
+    let entry_table = numbers[&SmallStr::from(ENTRY)];
     let mut plan = Plan {
         tables,
         components,

@@ -27,6 +27,9 @@ const HAND_ON: f64 = 0.1;
 /// The cost of a search in an index: about that of some hundred look-ups.
 const SEARCH: f64 = 100.0;
 
+/// The cost of a row that is entered into its group.
+pub(super) const GROUP: f64 = 0.3;
+
 /// The work of a look-up of a row, or of a function without a kernel for columns. Unit: rows that are read in a scan.
 pub(super) const ROW_AT_A_TIME: u64 = 8;
 
@@ -84,7 +87,7 @@ pub(super) fn gives_rows(atom: &Atom) -> bool {
 }
 
 /// Whether each atom may fail, or may give each row another value.
-fn may_fail(body: &[Atom]) -> Vec<bool> {
+pub(super) fn may_fail(body: &[Atom]) -> Vec<bool> {
     let numbers = numbers(body);
     let is_safe = |expr: &Expr| never_fails(expr, &numbers);
     let may_fail = |atom: &Atom| match atom {

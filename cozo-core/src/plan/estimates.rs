@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cost::{Costs, LIST_LENGTH};
+use super::cost::{Costs, GROUP, LIST_LENGTH};
 use super::statistics::{Size, Statistics};
 use crate::budget::{self, Stop};
-use crate::program::{Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Target};
+use crate::program::{Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, Variable};
 use crate::value::SmallStr;
 
 /// A guess: how many rows a recursive rule gives for each row that it begins with.
@@ -58,6 +58,13 @@ impl<'a> Estimates<'a> {
                 rows *= growth;
                 let grouped = |column: &HeadColumn| column.aggregation.is_none();
                 match predicate.columns.iter().filter(|column| grouped(column)).count() {
+                    keys if keys < arity
+                        && growth == 1.0
+                        && rules.len() == 1
+                        && predicate.columns[..keys].iter().all(grouped) =>
+                    {
+                        self.groups(predicate, &rules[0], rows)
+                    }
                     0 => Size::guessed(1.0, arity),
                     keys if keys < arity => Size { keys, ..Size::guessed(rows.powf(0.8).max(1.0), arity) },
                     _ => Size::guessed(rows.max(1.0), arity),
@@ -78,6 +85,55 @@ impl<'a> Estimates<'a> {
             }
             Target::Stored(read) => Size::of(read, self.statistics),
         }
+    }
+
+    /// How many leading columns of a relation tell its rows apart.
+    pub fn keys(&self, target: &Target, arity: usize) -> usize {
+        match target {
+            Target::Predicate(name) => self.derived.get(name).map_or(arity, |size| size.keys),
+            Target::Stored(read) => read.identifying_columns(),
+        }
+    }
+
+    /// What it costs to enumerate the rows of a body and to enter each into its group. Unit: look-ups of a key.
+    pub fn cost(&self, body: &[Atom]) -> Result<f64, Stop> {
+        let costs = Costs::new(self, body, None);
+        let step = costs.found_quickly()?.unwrap_or_else(|| costs.as_written());
+        Ok(step.cost + step.rows * GROUP)
+    }
+
+    /// Estimates a predicate with one rule that is not recursive. Returns what it costs.
+    pub fn enter_part(&mut self, name: &SmallStr, part: &Predicate) -> Result<f64, Stop> {
+        let size = self.predicate(part, 1.0)?;
+        self.derived.insert(name.clone(), size);
+        match &part.definition {
+            Definition::Rules(rules) => rules.iter().map(|rule| self.cost(&rule.body)).sum(),
+            _ => Ok(0.0),
+        }
+    }
+
+    /// The number of different values that a variable has in the rows of a body, at most.
+    fn distinct(&self, body: &[Atom], variable: &SmallStr) -> f64 {
+        let of_atom = |atom: &Atom| {
+            let Atom::Apply(apply) = atom else { return None };
+            let is_here = |arg: &Arg| matches!(arg, Arg::Variable(found) if found.name == *variable);
+            let column = apply.args.iter().position(is_here).filter(|_| !apply.negated)?;
+            self.size(&apply.target).distinct.get(column).copied()
+        };
+        body.iter().filter_map(of_atom).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The size of the groups of one rule, which are the rows for each value of its grouping variables.
+    fn groups(&self, predicate: &Predicate, rule: &Rule, rows: f64) -> Size {
+        let values = |variable: &Variable| self.distinct(&rule.body, &variable.name).min(rows.max(1.0));
+        let of_column = |(column, variable): (&HeadColumn, &Variable)| match column.aggregation {
+            None => values(variable),
+            Some(_) => rows.powf(0.8).max(1.0),
+        };
+        let distinct: Vec<f64> = predicate.columns.iter().zip(&rule.head).map(of_column).collect();
+        let keys = predicate.columns.iter().take_while(|column| column.aggregation.is_none()).count();
+        let groups: f64 = distinct[..keys].iter().product();
+        Size { rows: groups.min(rows).max(1.0), distinct, keys }
     }
 
     /// The number of rows that the first atoms of a body give.

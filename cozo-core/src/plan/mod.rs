@@ -33,6 +33,7 @@
 mod answer_types;
 mod build;
 mod cost;
+mod early;
 mod estimates;
 mod explain;
 mod indices;

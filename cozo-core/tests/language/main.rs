@@ -6,7 +6,9 @@ mod common;
 mod engines;
 
 mod as_of_joins;
+mod bindings;
 mod columns;
+mod early_aggregation;
 mod explain;
 mod fixed_rules;
 mod index_cache;

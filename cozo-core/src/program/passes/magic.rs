@@ -13,9 +13,12 @@
 //! for each application that asks for bindings. In a restricted rule, atoms with bound arguments come first, so that a binding of
 //! any column is passed on.
 //!
-//! A predicate is not restricted if its complete result is needed: the entry, aggregated and constant predicates, negated ones,
-//! and inputs of fixed rules. If an application without bound arguments turns up, that predicate is excluded as well, and the
-//! pass starts anew.
+//! A predicate is not restricted if its complete result is needed: the entry, constant predicates, negated ones, and inputs of
+//! fixed rules. If an application without bound arguments turns up, that predicate is excluded as well, and the pass starts anew.
+//!
+//! An aggregated predicate is restricted by its grouping columns: the rows of other groups do not change a group, and a magic
+//! predicate has each binding once, so that it does not multiply the rows of one. To test each row of an aggregation costs as much
+//! as to aggregate it. So the bindings must come from a value in the script, not from all rows of a relation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,9 +32,21 @@ use crate::program::{
 };
 use crate::value::SmallStr;
 
+/// How many rules are followed, one within another, to find out whether a value selects their rows.
+const MAX_RULES_SEEN: usize = 4;
+
+/// Which predicates are restricted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Also aggregated ones.
+    All,
+    /// Sets of rows.
+    Sets,
+}
+
 /// The program with restricted rules; `None` if no rule can be restricted.
-pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
-    let mut excluded = ineligible(program);
+pub fn specialise(program: &Program, scope: Scope) -> Result<Option<Program>, Stop> {
+    let mut excluded = ineligible(program, scope);
     let components = program.components.iter().enumerate();
     let component_of =
         components.flat_map(|(number, component)| component.predicates.iter().map(move |name| (name, number)));
@@ -62,10 +77,11 @@ pub fn specialise(program: &Program) -> Result<Option<Program>, Stop> {
 }
 
 /// Predicates that cannot be restricted: their complete result is needed somewhere.
-fn ineligible(program: &Program) -> FxHashSet<SmallStr> {
+fn ineligible(program: &Program, scope: Scope) -> FxHashSet<SmallStr> {
     let mut names = FxHashSet::from_iter([SmallStr::from(ENTRY)]);
     for (name, predicate) in &program.predicates {
-        if predicate.is_aggregated() || !matches!(predicate.definition, Definition::Rules(_)) {
+        let is_kept_whole = predicate.is_aggregated() && (scope == Scope::Sets || depends_on_order(predicate));
+        if is_kept_whole || !matches!(predicate.definition, Definition::Rules(_)) {
             names.insert(name.clone());
         }
         if let Definition::Fixed(apply) = &predicate.definition {
@@ -80,6 +96,17 @@ fn ineligible(program: &Program) -> FxHashSet<SmallStr> {
         }
     }
     names
+}
+
+/// Whether the groups of a predicate depend on the order in which the atoms of its rules stand: by an aggregation, or by a list that
+/// gives a row for each element before its variable is bound, and one row at most after that.
+fn depends_on_order(predicate: &Predicate) -> bool {
+    let by_order = |column: &HeadColumn| column.aggregation.as_ref().is_some_and(|used| used.aggregation.order_matters);
+    let has_list = |rule: &Rule| rule.body.iter().any(|atom| matches!(atom, Atom::Unnest(..)));
+    match &predicate.definition {
+        Definition::Rules(rules) => predicate.columns.iter().any(by_order) || rules.iter().any(has_list),
+        _ => false,
+    }
 }
 
 struct Pass<'a> {
@@ -175,7 +202,10 @@ impl Pass<'_> {
                 false => 'f',
             });
         let adornment: String = marks.collect();
-        if !adornment.contains('b') || self.follows_the_whole(name, &adornment) {
+        let is_restricted = adornment.contains('b')
+            && !self.follows_the_whole(name, &adornment)
+            && (!self.program.predicates[name].is_aggregated() || self.comes_from_a_value(&apply, &adornment, before));
+        if !is_restricted {
             self.needed_whole.insert(name.clone());
             self.waiting.push((name.clone(), None));
             return Ok(apply);
@@ -188,6 +218,9 @@ impl Pass<'_> {
     /// Whether a binding of a column restricts what the rules of a predicate read: it reaches an atom of each rule, as an
     /// argument or within one. A column that a rule computes would be compared with every binding for every row.
     fn restricts(&self, name: &SmallStr, column: usize) -> bool {
+        if self.program.predicates[name].columns[column].aggregation.is_some() {
+            return false;
+        }
         let reaches = |rule: &Rule| {
             let variable = &rule.head[column].name;
             let reads = |atom: &Atom| {
@@ -223,6 +256,37 @@ impl Pass<'_> {
         let follows =
             |rule: &Rule| bound_columns(adornment).any(|column| rule.body.iter().any(|atom| binds(atom, column, rule)));
         !rules.is_empty() && rules.iter().all(follows)
+    }
+
+    /// Whether the bound arguments of an application depend on a value in the script, directly or through the atoms before it.
+    fn comes_from_a_value(&self, apply: &Apply, adornment: &str, before: &[Atom]) -> bool {
+        let bound: Vec<&Arg> = bound_columns(adornment).map(|column| &apply.args[column]).collect();
+        let variable = |name: &SmallStr| Variable { name: name.clone(), span: apply.span };
+        let variables: Vec<Variable> = bound.iter().flat_map(|arg| arg.variables()).map(variable).collect();
+        bound.iter().any(|arg| matches!(arg, Arg::Expr(expr) if expr.is_given()))
+            || relevant(before, &variables, &[]).iter().any(|atom| self.selects(atom, MAX_RULES_SEEN))
+    }
+
+    /// Whether an atom gives few rows, because of a value in it or in the rules that it applies, `depth` rules deep.
+    fn selects(&self, atom: &Atom, depth: usize) -> bool {
+        let predicate = |name: &SmallStr| match &self.program.predicates.get(name)?.definition {
+            Definition::Constant(_) => Some(true),
+            Definition::Rules(rules) if depth > 0 && !rules.is_empty() => {
+                Some(rules.iter().all(|rule| rule.body.iter().any(|atom| self.selects(atom, depth - 1))))
+            }
+            _ => Some(false),
+        };
+        match atom {
+            Atom::Apply(Apply { negated: true, .. }) => false,
+            Atom::Apply(apply) if apply.args.iter().any(|arg| matches!(arg, Arg::Expr(expr) if expr.is_given())) => {
+                true
+            }
+            // A predicate that is not the program's own is a magic or a restricted one.
+            Atom::Apply(Apply { target: Target::Predicate(name), .. }) => predicate(name).unwrap_or(true),
+            Atom::Unify(_, expr) => expr.is_given(),
+            Atom::Unnest(_, expr) => expr.variables().is_empty(),
+            Atom::Apply(_) | Atom::Search(_) | Atom::AsOf(_) | Atom::Filter(_) | Atom::Same(..) => false,
+        }
     }
 
     /// Adds the rule that derives the bindings that an application asks for.

@@ -16,6 +16,7 @@ mod stratify;
 #[cfg(test)]
 mod tests;
 
+use self::magic::Scope;
 use super::{Atom, Formula, Predicate, Program, ProgramError, Variable};
 
 /// Puts the atoms of a prepared body, which come in another order, where their variables are bound. Atoms that give rows stay in
@@ -65,12 +66,16 @@ fn prepare_watched(
         return Ok(program);
     }
     // Needs ordered bodies. A rewriting that makes recursion run through an aggregation is not used.
-    Ok(match magic::specialise(&program)?.map(stratify::stratify) {
-        Some(Ok(rewritten)) => {
-            watch("magic", &rewritten);
-            rewritten
+    for scope in [Scope::All, Scope::Sets] {
+        match magic::specialise(&program, scope)?.map(stratify::stratify) {
+            Some(Ok(rewritten)) => {
+                watch("magic", &rewritten);
+                return Ok(rewritten);
+            }
+            Some(Err(ProgramError::Stopped(stop))) => return Err(stop.into()),
+            Some(Err(_)) => {}
+            None => break,
         }
-        Some(Err(ProgramError::Stopped(stop))) => return Err(stop.into()),
-        Some(Err(_)) | None => program,
-    })
+    }
+    Ok(program)
 }

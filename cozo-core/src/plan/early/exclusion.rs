@@ -1,0 +1,101 @@
+//! Tests that span a rule: `a != c`, or `not *e[a, c]`. A count without the solutions that a test excludes is the count of all solutions less
+//! the count of the excluded ones, where both may be cheaper than to test each solution.
+//!
+//! ```text
+//! ?[count(b)] := *e[a, b], *e[b, c], a != c
+//!     all of *e[a, b], *e[b, c]     less those of *e[a, b], *e[b, a]
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::part::Weighted;
+use super::{Repeats, column_type, repeats};
+use crate::expr::Expr;
+use crate::program::{Apply, Arg, Atom, Predicate, Rule, Target};
+use crate::schema::BaseType;
+use crate::value::SmallStr;
+
+/// The most tests of a rule that are replaced: each doubles the number of rules.
+const MAX_TESTS: usize = 2;
+
+/// The rules that count together what a rule with tests counts. `None` if the predicate is not a count of all solutions without groups (a
+/// group without solutions would have the count 0), or there is no such test.
+pub(super) fn without_tests(predicate: &Predicate, rule: &Rule) -> Option<Vec<Weighted>> {
+    let counts = |name: &str| name == "count";
+    if !predicate
+        .columns
+        .iter()
+        .all(|column| column.aggregation.as_ref().is_some_and(|used| counts(used.aggregation.name)))
+    {
+        return None;
+    }
+    debug_assert!(
+        predicate.columns.iter().flat_map(|c| &c.aggregation).all(|a| repeats(a.aggregation) == Some(Repeats::Counts))
+    );
+    let mut rules = vec![Weighted { rule: rule.clone(), weights: vec![], is_negative: false }];
+    for _ in 0..MAX_TESTS {
+        let split: Option<Vec<[Weighted; 2]>> = rules.iter().map(split).collect();
+        let Some(split) = split else { break };
+        rules = split.into_iter().flatten().collect();
+    }
+    (rules.len() > 1).then_some(rules)
+}
+
+/// The rule without its first test, and what the test excludes.
+fn split(weighted: &Weighted) -> Option<[Weighted; 2]> {
+    let body = &weighted.rule.body;
+    let (at, excluded) = (0..body.len()).find_map(|at| Some((at, excluded(body, at)?)))?;
+    let mut rest = body.clone();
+    rest.remove(at);
+    let all = Weighted { rule: Rule { body: rest.clone(), ..weighted.rule.clone() }, ..weighted.clone() };
+    let excluded = match excluded {
+        Excluded::Equal(a, b) => renamed(&Rule { body: rest, ..weighted.rule.clone() }, &a, &b),
+        Excluded::With(apply) => {
+            rest.push(Atom::Apply(apply));
+            Rule { body: rest, ..weighted.rule.clone() }
+        }
+    };
+    Some([all, Weighted { rule: excluded, is_negative: !weighted.is_negative, ..weighted.clone() }])
+}
+
+/// What a test excludes.
+enum Excluded {
+    /// Solutions in which two variables are equal.
+    Equal(SmallStr, SmallStr),
+    /// Solutions with a row of a relation.
+    With(Apply),
+}
+
+/// What the atom at a position excludes, if it is such a test.
+fn excluded(body: &[Atom], at: usize) -> Option<Excluded> {
+    match &body[at] {
+        Atom::Filter(Expr::Call { function, args, .. }) if function.name == "neq" => {
+            let [Expr::Variable(a, _), Expr::Variable(b, _)] = &args[..] else { return None };
+            let (of_a, of_b) = (column_type(body, a)?, column_type(body, b)?);
+            // Of these types, equal values are the same value.
+            let is_exact = matches!(
+                of_a.base,
+                BaseType::Int | BaseType::String | BaseType::Bytes | BaseType::Uuid | BaseType::Bool
+            );
+            (a != b && of_a == of_b && is_exact).then(|| Excluded::Equal(a.clone(), b.clone()))
+        }
+        Atom::Apply(apply) if apply.negated => {
+            let Target::Stored(read) = &apply.target else { return None };
+            let is_variable = |arg: &Arg| matches!(arg, Arg::Variable(_));
+            // One row at most, so that it excludes each solution once.
+            let is_by_key = apply.args.iter().take(read.identifying_columns()).all(is_variable);
+            is_by_key.then(|| Excluded::With(Apply { negated: false, ..apply.clone() }))
+        }
+        _ => None,
+    }
+}
+
+/// The rule with one variable in place of another.
+fn renamed(rule: &Rule, old: &SmallStr, new: &SmallStr) -> Rule {
+    let names: BTreeMap<&SmallStr, &SmallStr> = [(old, new)].into();
+    let mut name = |found: &SmallStr| names.get(found).map_or_else(|| found.clone(), |new| (*new).clone());
+    let mut renamed = rule.clone();
+    renamed.head.iter_mut().for_each(|variable| variable.name = name(&variable.name));
+    renamed.body.iter_mut().for_each(|atom| super::search::rename(atom, &mut name));
+    renamed
+}
