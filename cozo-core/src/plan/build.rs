@@ -9,6 +9,7 @@
 //! intersections, and sorted scans.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,8 +49,8 @@ pub enum JoinOrder {
 pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Result<Plan, Stop> {
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let headers = program.predicates[ENTRY].headers();
-    let early = match join_order {
-        JoinOrder::Written => Cow::Borrowed(program),
+    let (early, rewritten) = match join_order {
+        JoinOrder::Written => (Cow::Borrowed(program), BTreeSet::new()),
         JoinOrder::ByCost => aggregate_early(program, statistics)?,
     };
     let program = &*early;
@@ -59,6 +60,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         numbers: &numbers,
         estimates: Estimates::new(statistics),
         join_order,
+        rewritten: rewritten.iter().map(|name| numbers[name]).collect(),
         keeps_order: false,
         depends_on_sizes: false,
     };
@@ -144,6 +146,8 @@ struct Planner<'a> {
     numbers: &'a FxHashMap<&'a SmallStr, usize>,
     estimates: Estimates<'a>,
     join_order: JoinOrder,
+    /// The tables whose rules are not as they were written.
+    rewritten: BTreeSet<usize>,
     /// Whether the solutions of the component's rules come in the order of atoms and relations.
     keeps_order: bool,
     depends_on_sizes: bool,
@@ -233,7 +237,7 @@ impl Planner<'_> {
         let delta = parts.iter().find(|(_, part)| *part == TablePart::Delta).map(|(position, _)| *position);
         let by_cost = self.join_order == JoinOrder::ByCost;
         let ordered = match delta {
-            _ if by_cost && !self.keeps_order => self.estimates.order(rule, delta)?,
+            _ if by_cost && !self.keeps_order => self.estimates.order(rule, delta, !self.rewritten.contains(&table))?,
             Some(delta) if by_cost => self.estimates.begun_with(rule, delta)?,
             _ => Ordered::as_written(rule),
         };

@@ -57,6 +57,10 @@ impl<'a> Estimates<'a> {
                 }
                 rows *= growth;
                 let grouped = |column: &HeadColumn| column.aggregation.is_none();
+                let keys = predicate.columns.iter().take_while(|column| grouped(column)).count();
+                if let ([rule], true) = (&rules[..], growth == 1.0 && !predicate.columns[keys..].iter().any(grouped)) {
+                    return Ok(self.groups(predicate, rule, rows));
+                }
                 match predicate.columns.iter().filter(|column| grouped(column)).count() {
                     keys if keys < arity
                         && growth == 1.0
@@ -123,7 +127,7 @@ impl<'a> Estimates<'a> {
         body.iter().filter_map(of_atom).fold(f64::INFINITY, f64::min)
     }
 
-    /// The size of the groups of one rule, which are the rows for each value of its grouping variables.
+    /// The size of a predicate with one rule, which has a row for each combination of values of its grouping variables.
     fn groups(&self, predicate: &Predicate, rule: &Rule, rows: f64) -> Size {
         let values = |variable: &Variable| self.distinct(&rule.body, &variable.name).min(rows.max(1.0));
         let of_column = |(column, variable): (&HeadColumn, &Variable)| match column.aggregation {

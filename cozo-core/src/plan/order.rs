@@ -60,8 +60,9 @@ pub fn has_choice(program: &Program) -> bool {
 }
 
 impl Estimates<'_> {
-    /// The body in the order in which it runs. The atom at the position `delta` reads only the delta of a round.
-    pub fn order(&self, rule: &Rule, delta: Option<usize>) -> Result<Ordered, Stop> {
+    /// The body in the order in which it runs. The atom at the position `delta` reads only the delta of a round. The order of a body that
+    /// is not `written` by an author says nothing.
+    pub fn order(&self, rule: &Rule, delta: Option<usize>, written: bool) -> Result<Ordered, Stop> {
         let as_written = |had_choice| Ok(Ordered { had_choice, ..Ordered::as_written(rule) });
         let costs = Costs::new(self, &rule.body, delta);
         if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
@@ -70,7 +71,11 @@ impl Estimates<'_> {
         let (before, best) = (costs.as_written(), costs.best(delta)?);
         // A round had better begin with the delta, which may be small.
         let begins_with_delta = delta.is_none_or(|delta| costs.givers[0] == delta);
-        let enough = if begins_with_delta { CLEARLY_CHEAPER } else { 1.0 / CLEARLY_CHEAPER };
+        let enough = match begins_with_delta {
+            true if written => CLEARLY_CHEAPER,
+            true => 1.0,
+            false => 1.0 / CLEARLY_CHEAPER,
+        };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
             return as_written(true);
         };

@@ -6,10 +6,10 @@
 //! | counted | by | an index is built when |
 //! |---|---|---|
 //! | over all queries that see the same contents, if the index can be kept | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
-//! | over all rounds of a recursive rule | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
+//! | over all rounds of a recursive rule, and in any rule if the index cannot be kept | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
 //!
 //! A batch of a few rows in a rule that does not recur is not counted. Only an index that finds rows by position is kept: one by
-//! hash costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of
+//! hash, as by several columns, costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of
 //! the query's free memory: it is never necessary, only faster. Joins and semi-joins count alike.
 
 use std::sync::OnceLock;
@@ -68,7 +68,7 @@ impl<'a> LookupCounter<'a> {
         let is_made = index.is_made()
             || self.is_due(rows, index) && {
                 let most_bytes = self.run.budget.spare_bytes() / INDEX_SHARE_OF_MEMORY;
-                let by_hash = self.recursive;
+                let by_hash = self.counts_alone(index);
                 index.make_within(IndexLimits { most_bytes, by_hash })?
             };
         Ok(is_made.then_some(index))
@@ -92,13 +92,18 @@ impl<'a> LookupCounter<'a> {
         Some((cache, contents, index.indexed()?))
     }
 
+    /// Whether the look-ups of this run alone decide about the index.
+    fn counts_alone(&self, index: &BuildSide<'_>) -> bool {
+        self.recursive || index.indexed().is_none()
+    }
+
     fn is_due(&self, rows: usize, index: &BuildSide<'_>) -> bool {
         let most_rows = || self.stored.most_rows(&KeyRange::all());
         let cost = || if index.copies_nothing() { most_rows() / PLACED_ROWS_PER_COPIED } else { most_rows() };
         let advice = self
             .cached(index)
             .map_or(Advice::Unknown, |(cache, contents, indexed)| cache.advice(&indexed, contents, rows, cost));
-        if !self.recursive {
+        if !self.counts_alone(index) {
             return advice == Advice::Index;
         }
         let mut left = self.run.notes.lookups_left.lock();

@@ -2,12 +2,13 @@
 //!
 //! A [`Grouping`] numbers groups in the order of their first row. [`Grouping::find`] takes a batch of grouping columns and leaves
 //! the group number of each row in [`Grouping::groups`], which the accumulators then read. No grouping columns make one group;
-//! one column of small integers is looked up in an array; anything else, and any column that stops being small, in a [`Table`].
+//! one column of small integers is looked up in an array; anything else, and any column that stops being small, in a [`Table`]. With many
+//! groups larger integers are small, too, so a table of integers may become an array ([`SMALL_GROUPS`], [`max_codes`]).
 
 use std::hint::select_unpredictable;
 
 use crate::exec::rowset::table::Table;
-use crate::exec::thresholds::SMALL_GROUPS;
+use crate::exec::thresholds::{SMALL_GROUPS, max_codes};
 use crate::value::{Batch, Column, Num, Primitive, Scalar};
 
 /// Numbers groups in the order of their first row.
@@ -32,6 +33,8 @@ enum By {
     Any {
         /// The grouping columns of each group.
         keys: Table,
+        /// The number of groups from which on it is worth a look whether their values are small.
+        look_at: usize,
     },
 }
 
@@ -44,7 +47,7 @@ impl Grouping {
         let by = match width {
             0 => By::Whole,
             1 => By::SmallInts { by_value: vec![], values: Column::default() },
-            _ => By::Any { keys: Table::set(width) },
+            _ => By::Any { keys: Table::set(width), look_at: usize::MAX },
         };
         Grouping { by, groups: vec![] }
     }
@@ -54,14 +57,14 @@ impl Grouping {
         match &self.by {
             By::Whole => 1,
             By::SmallInts { values, .. } => values.len(),
-            By::Any { keys } => keys.len(),
+            By::Any { keys, .. } => keys.len(),
         }
     }
 
     /// Finds the group of each row of the grouping columns; adds the groups of new values.
     pub fn find(&mut self, keys: &Batch) {
-        if let By::SmallInts { by_value, .. } = &mut self.by {
-            match places(&keys.columns[0]) {
+        if let By::SmallInts { by_value, values } = &mut self.by {
+            match places(&keys.columns[0], values.len()) {
                 Some(places) if places > by_value.len() => by_value.resize(places, 0),
                 Some(_) => {}
                 None => self.by.generalise(),
@@ -72,7 +75,12 @@ impl Grouping {
             By::SmallInts { by_value, values } => {
                 small_groups(&keys.columns[0], by_value, values, &mut self.groups);
             }
-            By::Any { keys: known } => self.groups = known.insert_or_find(keys),
+            By::Any { keys: known, look_at } => {
+                self.groups = known.insert_or_find(keys);
+                if known.len() >= *look_at {
+                    self.by.specialise();
+                }
+            }
         }
     }
 
@@ -89,7 +97,7 @@ impl Grouping {
                 let len = values.len();
                 Batch::new(vec![values], len)
             }
-            By::Any { keys } => keys.into_rows(),
+            By::Any { keys, .. } => keys.into_rows(),
         }
     }
 }
@@ -100,19 +108,38 @@ impl By {
         if let By::SmallInts { values, .. } = self {
             let values = std::mem::take(values);
             let len = values.len();
-            *self = By::Any { keys: Table::of_distinct(Batch::new(vec![values], len)) };
+            *self =
+                By::Any { keys: Table::of_distinct(Batch::new(vec![values], len)), look_at: (2 * len).max(MIN_LOOK) };
         }
+    }
+
+    /// Replaces a hash table by an array if the values of its one column are small for the number of groups.
+    fn specialise(&mut self) {
+        let By::Any { keys, look_at } = self else { return };
+        let Some(places) = places(&keys.rows().columns[0], keys.len()) else {
+            *look_at = 2 * keys.len();
+            return;
+        };
+        let values = std::mem::replace(keys, Table::set(1)).into_rows().columns.swap_remove(0);
+        let mut by_value = vec![0; places];
+        for group in 0..values.len() {
+            by_value[place_of(&values, group)] = group as u32 + 1;
+        }
+        *self = By::SmallInts { by_value, values };
     }
 }
 
-/// How many places a column needs, if all its values are small or null.
-fn places(column: &Column) -> Option<usize> {
+/// A table of fewer groups stays one.
+const MIN_LOOK: usize = 1 << 12;
+
+/// How many places a column needs, if all its values are null or small for so many groups.
+fn places(column: &Column, groups: usize) -> Option<usize> {
     match column {
         Column::Null(_) => Some(1),
         Column::Int(ints) => {
             // All bits combined: a search could end early, but would not be vectorised.
             let bits = ints.values.iter().fold(0, |bits, value| bits | *value as u64);
-            (bits < SMALL_GROUPS).then(|| bits as usize + 2)
+            (bits < SMALL_GROUPS.max(max_codes(groups as u64))).then(|| bits as usize + 2)
         }
         _ => None,
     }
@@ -137,8 +164,7 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, grou
     // Most batches have no new group.
     if groups.contains(&NO_GROUP) {
         for (row, group) in groups.iter_mut().enumerate().filter(|(_, group)| **group == NO_GROUP) {
-            let int = column.scalar(row).and_then(Scalar::num).and_then(Num::get_int);
-            let place = int.map_or(NULL, |int| place(int, false));
+            let place = place_of(column, row);
             if by_value[place] == 0 {
                 values.push_from(column, row);
                 by_value[place] = values.len() as u32;
@@ -146,6 +172,12 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, grou
             *group = by_value[place] - 1;
         }
     }
+}
+
+/// The place of the value in a row, an integer or null.
+fn place_of(column: &Column, row: usize) -> usize {
+    let int = column.scalar(row).and_then(Scalar::num).and_then(Num::get_int);
+    int.map_or(NULL, |int| place(int, false))
 }
 
 /// The place of a value. Chosen without a branch, since nulls are rarely predictable.

@@ -63,10 +63,14 @@ fn repeats(aggregation: &Aggregation) -> Option<Repeats> {
     }
 }
 
-/// The program with early aggregations, if it has rules that gain by them.
-pub(super) fn aggregate_early<'p>(program: &'p Program, statistics: &dyn Statistics) -> Result<Cow<'p, Program>, Stop> {
+/// The program with early aggregations where rules gain by them, and the names of its new and changed predicates.
+pub(super) fn aggregate_early<'p>(
+    program: &'p Program,
+    statistics: &dyn Statistics,
+) -> Result<(Cow<'p, Program>, BTreeSet<SmallStr>), Stop> {
+    let mut names = BTreeSet::new();
     if !program.predicates.values().any(may_gain) {
-        return Ok(Cow::Borrowed(program));
+        return Ok((Cow::Borrowed(program), names));
     }
     let mut estimates = Estimates::new(statistics);
     let mut rewritten = Cow::Borrowed(program);
@@ -77,6 +81,7 @@ pub(super) fn aggregate_early<'p>(program: &'p Program, statistics: &dyn Statist
             && let Some((predicate, parts)) = search::rewrite(name, &program.predicates[name], &mut estimates)?
         {
             let predicates = &mut rewritten.to_mut().predicates;
+            names.extend(parts.iter().map(|(part, _)| part.clone()).chain([name.clone()]));
             for (part, definition) in parts {
                 components.push(Component { predicates: vec![part.clone()], recursive: false });
                 predicates.insert(part, definition);
@@ -89,7 +94,7 @@ pub(super) fn aggregate_early<'p>(program: &'p Program, statistics: &dyn Statist
     if let Cow::Owned(program) = &mut rewritten {
         program.components = components;
     }
-    Ok(rewritten)
+    Ok((rewritten, names))
 }
 
 /// Whether a predicate has aggregations that take weights, and a rule that joins.

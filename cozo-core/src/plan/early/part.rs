@@ -31,7 +31,7 @@ pub(super) struct Group {
     /// The positions of the atoms.
     atoms: Vec<usize>,
     /// The variables that other atoms or the head have, too.
-    shared: Vec<SmallStr>,
+    pub(super) shared: Vec<SmallStr>,
 }
 
 impl Weighted {

@@ -103,7 +103,7 @@ impl Search<'_, '_> {
         Ok(best)
     }
 
-    /// The cheapest of the states with one more part.
+    /// Of the states with one more part, the cheapest of those in which the part shares the fewest variables: rows are grouped by these.
     fn step(&mut self, state: &State) -> Result<Option<State>, Stop> {
         let needed = needed(self.predicate, &state.rule.rule);
         let mut variables: Vec<SmallStr> = vec![];
@@ -112,20 +112,20 @@ impl Search<'_, '_> {
                 variables.push(name.clone());
             }
         }
-        let mut best: Option<State> = None;
+        let mut best: Option<(usize, State)> = None;
         for variable in &variables {
             budget::step(state.rule.rule.body.len() * state.rule.rule.body.len())?;
             if let Some(next) = self.eliminated(state, variable)?
-                && best.as_ref().is_none_or(|best| next.cost < best.cost)
+                && best.as_ref().is_none_or(|(shared, best)| (next.0, next.1.cost) < (*shared, best.cost))
             {
                 best = Some(next);
             }
         }
-        Ok(best)
+        Ok(best.map(|(_, best)| best))
     }
 
-    /// The state in which a variable is in a part.
-    fn eliminated(&mut self, state: &State, variable: &SmallStr) -> Result<Option<State>, Stop> {
+    /// The state in which a variable is in a part, and how many variables the part shares.
+    fn eliminated(&mut self, state: &State, variable: &SmallStr) -> Result<Option<(usize, State)>, Stop> {
         let needed = needed(self.predicate, &state.rule.rule);
         let Some(group) = state.rule.group_of(variable, &needed) else { return Ok(None) };
         let used = |column: &HeadColumn| column.aggregation.as_ref().and_then(|used| repeats(used.aggregation));
@@ -140,7 +140,7 @@ impl Search<'_, '_> {
         let cost = parts_cost + self.estimates.cost(&rule.rule.body)?;
         let mut parts = state.parts.clone();
         parts.push((name, part));
-        Ok(Some(State { rule, parts, parts_cost, cost }))
+        Ok(Some((group.shared.len(), State { rule, parts, parts_cost, cost })))
     }
 }
 
