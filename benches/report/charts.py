@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, LABELS, BAR, GAP = 860, 250, 13, 12
 # Of the database; the others are in greys and browns, so that it is seen which bar is whose.
-COLOURS = {"cozo mem": "#1f6feb", "cozo mem, prepared": "#79b8ff", "cozo sqlite": "#2ea98f", "cozo rocksdb": "#8957e5"}
+COLOURS = {"cozo mem": "#1f6feb", "cozo mem, prepared": "#79b8ff", "cozo mem, indices": "#0a3069", "cozo sqlite": "#2ea98f", "cozo rocksdb": "#8957e5"}
 OTHERS = ("#9a8c7a", "#6e7781", "#b08d57", "#57606a", "#a8763e", "#8c959f", "#7d5a3c", "#afb8c1")
 
 

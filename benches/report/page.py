@@ -19,6 +19,9 @@ BENCHES = {
     "pokec medium": ("The Pokec benchmark, medium", "1,632,803 users and 30,622,564 friendships, 62.9 million rows in all."),
     "recursion": ("Recursion", "`ascent` compiles the rules to Rust in advance: it shows the limit, and is not a database. DuckDB and SQLite "
                   "run recursive common table expressions from Python; SQLite has an index for each direction."),
+    "patterns": ("Patterns over a social network", "The nine queries of LSQB, each a count of matches, over a generated network of the shape of "
+                 "LDBC's at scale 1: ten thousand persons, three million messages. Two threads, everything in memory. The other systems are "
+                 "called from Python; SQLite has an index for each direction of an edge. A query that takes over 60 s has no figure."),
     "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
                "each, 100 actions each. agdb has one lock for all."),
     "values": ("Large values", "Blocks are written at once, and keys are read one by one, as copies."),

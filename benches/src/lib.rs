@@ -8,6 +8,7 @@
 
 pub mod figures;
 pub mod memory;
+pub mod patterns;
 pub mod pokec;
 pub mod records;
 pub mod recursion;
