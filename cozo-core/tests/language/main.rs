@@ -16,6 +16,7 @@ mod limits;
 mod parse;
 mod point_queries;
 mod query_memory;
+mod range_joins;
 mod read_files;
 mod row_recursion;
 mod sets;
