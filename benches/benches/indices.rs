@@ -1,5 +1,5 @@
 //! Indices of a relation of a million rows: making them, looking up in them, and keeping them in step with writes; and
-//! triggers, which keep another relation in step.
+//! triggers, which keep another relation in step. Joins by comparisons, which order the rows of a relation.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -94,9 +94,39 @@ fn writes(criterion: &mut Criterion) {
     }
 }
 
+/// So many intervals, and as many points; an interval has about ten points.
+const POINTS: i64 = 60_000;
+
+fn comparisons(criterion: &mut Criterion) {
+    let db = DbInstance::default();
+    for script in [
+        "?[i, g, s, t] := i in int_range($rows), g = i % 1000, s = i * 7919 % $rows, t = s + 10
+         :create interval {i: Int => g: Int, s: Int, t: Int}",
+        "?[j, g, u] := j in int_range($rows), g = j * 31 % 1000, u = j * 104729 % $rows
+         :create point {j: Int => g: Int, u: Int}",
+    ] {
+        run(&db, script, &[("rows", POINTS)]);
+    }
+    let mut group = criterion.benchmark_group("compare");
+    group.sample_size(10).throughput(Throughput::Elements(POINTS as u64));
+    for (name, script, answer) in [
+        ("points_in_intervals", "?[count(u)] := *interval{s, t}, *point{u}, s <= u, u < t", 599_955),
+        ("in_groups", "?[count(u)] := *interval{g, s, t}, *point{g, u}, s <= u, u < t", 2_400),
+        ("last_before", "l[i, max(u)] := *interval{i, s}, *point{u}, u < s  ?[count(u)] := l[_, u]", 59_999),
+        (
+            "last_before_in_groups",
+            "l[i, max(u)] := *interval{i, g, s}, *point{g, u}, u < s  ?[count(u)] := l[_, u]",
+            59_480,
+        ),
+    ] {
+        assert_eq!(run(&db, script, &[]).rows[0][0].get_int(), Some(answer), "{script}");
+        group.bench_function(name, |bencher| bencher.iter(|| black_box(run(&db, script, &[]))));
+    }
+}
+
 criterion_group! {
     name = benches;
     config = short_runs();
-    targets = creation, look_ups, writes
+    targets = creation, look_ups, writes, comparisons
 }
 criterion_main!(benches);

@@ -88,6 +88,10 @@ pub const MIN_ROWS_PER_KEY: u64 = 8;
 /// Unit: rows. Bench: `recursion`.
 pub const READ_THROUGH_MAX_ROWS: usize = 4;
 
+/// So many pairs of rows are joined and compared in the time that it takes to read and order one row for a join by comparisons.
+/// Unit: pairs. Bench: `indices`.
+pub const PAIRS_PER_ORDERED_ROW: u64 = 4;
+
 /// Keys of sorted lists are found by their distance if that takes at most this many positions for each pair.
 /// Unit: positions. Bench: `pokec`.
 pub const POSITIONS_PER_PAIR: usize = 4;

@@ -158,6 +158,10 @@ fn equality(atom: &Atom) -> Option<[&Expr; 2]> {
     }
 }
 
+fn is_comparison(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function, .. } if matches!(function.name, "lt" | "le" | "gt" | "ge"))
+}
+
 impl<'e> Costs<'e> {
     /// The atoms of a body. The atom at the position `delta` reads only the delta of a round.
     pub(super) fn new(estimates: &Estimates<'_>, body: &'e [Atom], delta: Option<usize>) -> Self {
@@ -280,6 +284,10 @@ impl<'e> Costs<'e> {
             let rows = step.rows * matches;
             return (size.rows * HASH + step.rows * PROBE + rows * HAND_ON, rows);
         }
+        if let (true, Some(passing)) = (bound.is_empty(), self.compared_part(step, apply)) {
+            let rows = step.rows * size.rows;
+            return (size.rows * HASH + step.rows * PROBE + rows * passing * HAND_ON, rows);
+        }
         let matches = size.matches(&bound);
         let rows = step.rows * matches;
         let leading = bound.iter().enumerate().take_while(|(i, column)| i == *column && **column < size.keys).count();
@@ -330,6 +338,22 @@ impl<'e> Costs<'e> {
                 _ => size.rows.sqrt(),
             })
         })
+    }
+
+    /// The part of all pairs of a row of the sequence and one of a relation that passes the filters, if a comparison connects the two.
+    fn compared_part(&self, step: &Step, apply: &Apply) -> Option<f64> {
+        let of_rows: BTreeSet<&SmallStr> = apply.bindings().collect();
+        let (mut part, mut connects) = (1.0, false);
+        for at in self.others.iter().filter(|at| !step.settled.contains(at)) {
+            let Atom::Filter(expr) = &self.body[*at] else { continue };
+            let names = expr.variables();
+            if names.iter().all(|name| of_rows.contains(name) || step.bound.contains(*name)) {
+                part *= PASSING;
+                let sides = names.iter().filter(|name| of_rows.contains(*name)).count();
+                connects |= is_comparison(expr) && (1..names.len()).contains(&sides);
+            }
+        }
+        connects.then_some(part)
     }
 
     /// The sequence of all givers in the written order.

@@ -4,8 +4,8 @@
 //! planner are visible here: the way of each read in `op`, and the order of atoms and the strategies of a rule at its end.
 
 use super::{
-    AsOfPlan, ComponentPlan, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan,
-    SearchPlan, Source, Strategy, TableKind,
+    AsOfPlan, BoundOfRows, ComparePlan, ComparedRows, ComponentPlan, EqualPlan, IntersectInput, IntersectPlan,
+    JoinPlan, Method, OperatorKind, Plan, RulePlan, SearchPlan, Source, Strategy, TableKind,
 };
 use crate::expr::Expr;
 use crate::index::search::SearchColumn;
@@ -122,7 +122,13 @@ fn operator_line(plan: &Plan, kind: &OperatorKind) -> Line {
         OperatorKind::Join(join) => {
             let line = relation_line(plan, &join.source, join.method, &join.keys, None);
             let equalities = join.equal.iter().flat_map(|equal| equality_texts(equal));
-            Line { expr: outputs(join), joins_on: line.joins_on.into_iter().chain(equalities).collect(), ..line }
+            let comparisons = join.compare.iter().flat_map(|compare| comparison_texts(compare));
+            let joins_on = line.joins_on.into_iter().chain(equalities).chain(comparisons).collect();
+            let one = join.compare.as_ref().and_then(|compare| compare.one).map(|end| match end {
+                End::First => "matches: the first".to_string(),
+                End::Last => "matches: the last".to_string(),
+            });
+            Line { expr: outputs(join).into_iter().chain(one).collect(), joins_on, ..line }
         }
         OperatorKind::SemiJoin(exists) => {
             relation_line(plan, &exists.source, exists.method, &exists.keys, Some(exists.negated))
@@ -188,6 +194,16 @@ fn equality_texts(equal: &EqualPlan) -> impl Iterator<Item = String> {
     equal.pairs.iter().map(move |(of_input, of_rows)| format!("{of_rows} {relation} {of_input}"))
 }
 
+fn comparison_texts(compare: &ComparePlan) -> impl Iterator<Item = String> {
+    compare.by.iter().flat_map(|ComparedRows { of_rows, lower, upper }| {
+        let text = |bound: &Option<BoundOfRows>, [strict, inclusive]: [&str; 2]| {
+            let bound = bound.as_ref()?;
+            Some(format!("{of_rows} {} {}", if bound.inclusive { inclusive } else { strict }, bound.of_input))
+        };
+        [text(lower, [">", ">="]), text(upper, ["<", "<="])].into_iter().flatten()
+    })
+}
+
 /// The name of a column of a relation.
 fn column_name(source: &Source, column: usize) -> String {
     match source {
@@ -232,12 +248,14 @@ fn relation_line(plan: &Plan, source: &Source, method: Method, keys: &[(usize, E
         (true, Method::Prefix, None) => "stored_prefix_join",
         (true, Method::Hash, None) => "stored_mat_join",
         (true, Method::Equal, _) => "stored_equal_join",
+        (true, Method::Compare, _) => "stored_range_join",
         (true, Method::Prefix, Some(true)) => "stored_neg_prefix_join",
         (true, Method::Hash, Some(true)) => "stored_neg_mat_join",
         (true, Method::Prefix, Some(false)) => "stored_prefix_exists",
         (true, Method::Hash, Some(false)) => "stored_mat_exists",
         (false, Method::Scan, _) => "load_mem",
         (false, Method::Equal, _) => "mem_equal_join",
+        (false, Method::Compare, _) => "mem_range_join",
         (false, _, None) => "mem_mat_join",
         (false, _, Some(true)) => "mem_neg_mat_join",
         (false, _, Some(false)) => "mem_mat_exists",

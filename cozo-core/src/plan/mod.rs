@@ -20,6 +20,7 @@
 //! | `Prefix` | its leading key columns are bound, or those of one of its indices | `rule_builder`, `indices` |
 //! | `Range` | filters compare a key column with constants | `passes/ranges` |
 //! | `Equal` | a filter equates expressions over the relation and the rows before it | `passes/equal` |
+//! | `Compare` | filters compare expressions over the relation with some over the rows before it | `passes/compare` |
 //! | `Hash` | other columns are bound: by an index that the run builds | `rule_builder` |
 //! | `Scan` | nothing is bound, or the input is a single row | `rule_builder` |
 //!
@@ -51,8 +52,8 @@ pub use build::{JoinOrder, build};
 pub use explain::{EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use operator::{
-    AsOfPlan, BoundPlan, Comparison, EqualPlan, IntersectInput, IntersectPlan, JoinPlan, MatchOrder, Method,
-    OperatorKind, OperatorPlan, SearchPlan, SemiJoinPlan, Source,
+    AsOfPlan, BoundOfRows, BoundPlan, ComparePlan, ComparedRows, Comparison, EqualPlan, IntersectInput, IntersectPlan,
+    JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, SearchPlan, SemiJoinPlan, Source,
 };
 pub use options::{OptionError, Options, SortKey, constant, plan_options};
 pub use statistics::{Size, Statistics};

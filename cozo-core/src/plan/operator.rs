@@ -18,6 +18,7 @@ use crate::expr::Expr;
 use crate::index::search::SearchColumn;
 use crate::program::{SearchCall, StoredRead, Target};
 use crate::schema::RelationSchema;
+use crate::storage::End;
 use crate::value::SmallStr;
 
 /// An operator.
@@ -88,6 +89,8 @@ pub enum Method {
     Hash,
     /// By a hash table on expressions over its columns: see [`EqualPlan`].
     Equal,
+    /// In the order of expressions over its columns: see [`ComparePlan`].
+    Compare,
 }
 
 /// A join of each input row with matching rows of a relation.
@@ -109,6 +112,15 @@ pub struct JoinPlan {
     pub order: MatchOrder,
     /// The equalities by which rows are found, for [`Method::Equal`].
     pub equal: Option<Box<EqualPlan>>,
+    /// The comparisons by which rows are found, for [`Method::Compare`].
+    pub compare: Option<Box<ComparePlan>>,
+}
+
+impl JoinPlan {
+    /// How matching rows would be found without comparisons.
+    pub fn scan_method(&self) -> Method {
+        self.compare.as_ref().map_or(self.method, |compare| compare.instead_of)
+    }
 }
 
 /// The order of the matches of a join.
@@ -138,6 +150,51 @@ pub struct EqualPlan {
     pub each: bool,
     /// Filters of the relation's rows alone: a row for which one is false need not be found.
     pub tests: Vec<Expr>,
+}
+
+/// Comparisons of expressions over the rows of a relation with expressions over the input of its join. They stay as filters after
+/// the join, which may find more rows: all for which a comparison fails are among them.
+#[derive(Clone, Debug)]
+pub struct ComparePlan {
+    /// The compared expressions, one or two. A second one has one bound.
+    pub by: Vec<ComparedRows>,
+    /// Whether the key columns of the join select the rows that are compared; if not, they are constant.
+    pub by_key: bool,
+    /// How the rows would be found without comparisons.
+    pub instead_of: Method,
+    /// Filters of the relation's rows alone: a row for which one is false need not be found.
+    pub tests: Vec<Expr>,
+    /// Whether the rule has no other tests of the relation's rows, and computes nothing from them.
+    pub decides: bool,
+    /// The end of the matches of an input row, in the order of the only compared expression, of which one row is enough.
+    pub one: Option<End>,
+}
+
+/// A compared expression over the slots that a join fills.
+#[derive(Clone, Debug)]
+pub struct ComparedRows {
+    /// The expression.
+    pub of_rows: Expr,
+    /// What it must be greater than.
+    pub lower: Option<BoundOfRows>,
+    /// What it must be smaller than.
+    pub upper: Option<BoundOfRows>,
+}
+
+/// A bound of a compared expression.
+#[derive(Clone, Debug)]
+pub struct BoundOfRows {
+    /// An expression over the input of the join.
+    pub of_input: Expr,
+    /// Whether the two may be equal.
+    pub inclusive: bool,
+}
+
+impl ComparePlan {
+    /// The expressions over the input.
+    fn of_input(&self) -> impl Iterator<Item = &Expr> {
+        self.by.iter().flat_map(|by| by.lower.iter().chain(&by.upper)).map(|bound| &bound.of_input)
+    }
 }
 
 /// A bound of a key column.
@@ -299,9 +356,10 @@ impl OperatorKind {
         match self {
             OperatorKind::Join(join) => {
                 let equal = join.equal.iter().flat_map(|equal| &equal.pairs).map(|(of_input, _)| of_input);
+                let compared = join.compare.iter().flat_map(|compare| compare.of_input());
                 let searches = !is_by_whole_key(&join.source, join.method, &join.keys);
                 Signature {
-                    evaluates: key_values(&join.keys).chain(equal).collect(),
+                    evaluates: key_values(&join.keys).chain(equal).chain(compared).collect(),
                     fills: join.outputs.iter().map(|(_, slot)| *slot).collect(),
                     sources: smallvec![&join.source],
                     searches,

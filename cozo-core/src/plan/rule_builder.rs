@@ -5,7 +5,7 @@
 //!
 //! 1. Each atom becomes one operator or a few. An atom of a stored relation may be read through an index (`indices`), and several
 //!    atoms may become one intersection (`intersect`).
-//! 2. `passes::of_operators` narrows scans by filters, and joins by equalities of expressions.
+//! 2. `passes::of_operators` narrows scans by filters, and joins by equalities and comparisons of expressions.
 //! 3. `with_kept_slots` drops outputs that no operator reads, and says which slots each operator carries over.
 //! 4. `passes::of_rule` adds distinct operators before joins, and sorts a scan for the look-up that follows.
 //!
@@ -21,7 +21,7 @@ use super::{
     AsOfPlan, JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
 };
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, AsOfRead, Atom, Rule, Search, StoredRead, Variable, Within};
+use crate::program::{Apply, Arg, AsOfRead, Atom, Rule, Search, StoredRead, Target, Variable, Within};
 use crate::value::SmallStr;
 
 /// The operators of a rule while they are made.
@@ -103,7 +103,7 @@ impl<'a> RuleBuilder<'a> {
             }
         }
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
-        passes::of_operators(&mut self.operators);
+        self.read_fewer_rows();
         let mut rule = RulePlan {
             number: 0,
             table,
@@ -117,6 +117,16 @@ impl<'a> RuleBuilder<'a> {
         };
         passes::of_rule(&mut rule, self.bag, self.keeps_order);
         rule
+    }
+
+    /// Runs the passes over the operators.
+    fn read_fewer_rows(&mut self) {
+        let own: Vec<usize> = self.reads.iter().map(|(position, _)| *position).collect();
+        let matches = |read: &StoredRead, columns: &[usize]| {
+            let size = self.estimates?.size(&Target::Stored(read.clone()));
+            Some(size.matches(columns))
+        };
+        passes::of_operators(&mut self.operators, &own, &matches);
     }
 
     /// A slot for a variable that becomes bound.
@@ -270,6 +280,7 @@ impl<'a> RuleBuilder<'a> {
             sort_by: None,
             order: if self.keeps_order { MatchOrder::Input } else { MatchOrder::Any },
             equal: None,
+            compare: None,
         }));
         self.operators.extend(tests);
     }

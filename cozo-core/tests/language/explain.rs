@@ -121,6 +121,9 @@ const WAYS: &[Way] = &[
     Way { name: "stored_prefix_join", query: "?[a, c] := *edge[a, b, _], *edge[b, c, _]" },
     Way { name: "stored_mat_join", query: "?[a, b] := *edge{fr: a, to: x}, *edge{fr: b, to: x}" },
     Way { name: "stored_equal_join", query: "?[a, b] := *edge{fr: a}, *node{id: b}, a % 2 == b % 2" },
+    Way { name: "stored_range_join", query: "?[a, b] := *edge{fr: a}, *node{id: b}, a < b, b < a * 2" },
+    Way { name: "matches: the last", query: "?[a, max(b)] := *edge{fr: a}, *node{id: b}, b <= a" },
+    Way { name: "matches: the first", query: "?[a, min(b)] := *edge{fr: a}, *node{id: b}, b > a" },
     Way { name: "stored_neg_prefix_join", query: "?[a] := *node{id: a}, not *edge{fr: a}" },
     Way { name: "stored_neg_mat_join", query: "?[a] := *node{id: a}, not *edge{to: a}" },
     Way { name: "stored_prefix_exists", query: "?[a] := *node{id: a}, *edge{fr: a}" },
@@ -128,6 +131,7 @@ const WAYS: &[Way] = &[
     Way { name: "load_mem", query: "r[a] := *edge{to: a}  ?[b] := r[a], b = a + 1" },
     Way { name: "mem_mat_join", query: "r[a, b] := *edge{to: a, w: b}  ?[a, b] := *edge{fr: a, to}, r[a, b]" },
     Way { name: "mem_equal_join", query: "r[b] := *edge{to: b}  ?[a, b] := *node{id: a}, r[b], a % 2 == b % 2" },
+    Way { name: "mem_range_join", query: "r[b] := *edge{to: b}  ?[a, b] := *node{id: a}, r[b], a < b" },
     Way { name: "mem_neg_mat_join", query: "r[a] := *edge{to: a}  ?[a] := *node{id: a}, not r[a]" },
     Way {
         name: "mem_mat_exists",

@@ -18,6 +18,7 @@ mod limits;
 mod parse;
 mod point_queries;
 mod query_memory;
+mod range_joins;
 mod read_files;
 mod row_recursion;
 mod sets;

@@ -35,7 +35,10 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["driver", "write"],
         ],
     ),
-    ("exec/access", &[&["stored", "tables"], &["build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]]),
+    (
+        "exec/access",
+        &[&["stored", "tables"], &["all_rows", "build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]],
+    ),
     ("exec/driver", &[&["fixed", "ordered", "sort"], &["rule"], &["fixpoint"], &["answer"]]),
     (
         "index/search",
@@ -51,7 +54,10 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["verify"],
         ],
     ),
-    ("exec/index", &[&["packed_key"], &["clustered_rows"], &["hash_index"], &["cache"]]),
+    (
+        "exec/index",
+        &[&["max_tree", "packed_key", "scale"], &["clustered_rows"], &["hash_index"], &["cache", "ordered_rows"]],
+    ),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
     (
         "search/postings",

@@ -289,7 +289,7 @@ fn run_recursive(
 fn ensure_indexes(rule: &RulePlan, tables: &mut [Table]) {
     for operator in &rule.operators {
         let (source, keys) = match &operator.kind {
-            OperatorKind::Join(join) => (&join.source, &join.keys),
+            OperatorKind::Join(join) if join.compare.is_none() => (&join.source, &join.keys),
             OperatorKind::SemiJoin(exists) => (&exists.source, &exists.keys),
             _ => continue,
         };

@@ -47,7 +47,7 @@ pub fn ordered<'a>(
     let Some(OperatorKind::Join(join)) = rule.operators.get(position).map(|operator| &operator.kind) else {
         return Ok(None);
     };
-    let (Source::Stored(source), true) = (&join.source, position == 0 || join.method == Method::Prefix) else {
+    let (Source::Stored(source), true) = (&join.source, position == 0 || join.scan_method() == Method::Prefix) else {
         return Ok(None);
     };
     let (wanted, end) = match (top, rule.end) {

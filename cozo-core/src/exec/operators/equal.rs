@@ -238,7 +238,7 @@ fn compared<'e>(
 }
 
 /// The values of an expression, null where it fails, and the rows for which it fails.
-fn values_or_failures(expr: &Expr, frame: Frame<'_>) -> Result<(Column, Vec<u32>), Stop> {
+pub(super) fn values_or_failures(expr: &Expr, frame: Frame<'_>) -> Result<(Column, Vec<u32>), Stop> {
     match expr.eval(frame) {
         Ok(values) => return Ok((values.into_column(frame.len)?, vec![])),
         Err(EvalError::Stop(stop)) => return Err(stop),

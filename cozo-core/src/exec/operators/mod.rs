@@ -11,6 +11,7 @@
 //! | look-up | itself with the stored rows of a key prefix, or an index join where that pays | `lookup` |
 //! | index join | itself with the rows that an index finds | `probe` |
 //! | equal join | itself with the rows for which expressions are equal | `equal` |
+//! | range join | itself with the rows for which comparisons of expressions hold | `range_join` |
 //! | semi-join | itself, if a relation has a match, or has none | `semi_join` |
 //! | filter | itself, if an expression is true | `filter` |
 //! | same | itself, if a slot and an expression are the same value | `filter` |
@@ -31,6 +32,7 @@ mod limits;
 mod lookup;
 mod probe;
 pub mod range;
+mod range_join;
 mod scan;
 mod search;
 mod semi_join;
@@ -40,9 +42,11 @@ mod within;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+use range_join::{FewRows, RangeJoin};
 pub use scan::place;
 
 use crate::budget::{Stop, temporary};
+use crate::exec::access::all_rows::AllRows;
 use crate::exec::access::build_side::BuildSide;
 use crate::exec::access::lookup_counter::{LookupCounter, is_replaced};
 use crate::exec::access::stored::Stored;
@@ -52,7 +56,7 @@ use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, Sink};
 use crate::exec::thresholds::MAX_BATCH_BYTES;
 use crate::expr::{Expr, Frame};
-use crate::plan::{JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
+use crate::plan::{ComparePlan, JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::storage::KeyRange;
 use crate::value::{Batch, Column};
 
@@ -114,11 +118,11 @@ fn build_join<'a>(
     if let Some(equal) = &join.equal {
         let reader = scan(Shape { keep: &[], ..shape });
         let product = product(join, shape, scan(shape));
-        let kept = equal::Kept {
-            is_complete: !rule.reads.iter().any(|(at, _)| *at == position),
-            is_recursive: !rule.reads.is_empty(),
-        };
-        return Box::new(equal::EqualJoin::new(join, equal, shape, [reader, product], kept, run));
+        return Box::new(equal::EqualJoin::new(join, equal, shape, [reader, product], kept(rule, position), run));
+    }
+    if let Some(compare) = &join.compare {
+        let product = || product(join, shape, scan(shape));
+        return range_join(join, compare, rule, position, product, tables, run);
     }
     match (&join.source, join.method) {
         (_, Method::Scan | Method::Range) => product(join, shape, scan(shape)),
@@ -131,6 +135,36 @@ fn build_join<'a>(
             Box::new(probe::IndexJoin { plan: join, shape, rows })
         }
     }
+}
+
+/// How long the rows that the operator at a position reads can be used.
+fn kept(rule: &RulePlan, position: usize) -> equal::Kept {
+    equal::Kept { is_complete: !rule.reads.iter().any(|(at, _)| *at == position), is_recursive: !rule.reads.is_empty() }
+}
+
+/// Joins by comparisons. `product` makes the join with all rows.
+fn range_join<'a>(
+    join: &'a JoinPlan,
+    compare: &'a ComparePlan,
+    rule: &'a RulePlan,
+    position: usize,
+    product: impl FnOnce() -> Box<dyn Operator + 'a>,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    let (shape, kept) = (Shape::of(&rule.operators[position], rule), kept(rule, position));
+    let few = match (&join.source, compare.by_key) {
+        (_, false) => Some(FewRows::Product(product())),
+        (Source::Stored(source), true) if compare.instead_of == Method::Prefix => {
+            let stored = Stored::of(source, run);
+            let look_ups = lookup::PrefixLookup::new(join, shape, stored, kept.is_recursive, run);
+            Some(FewRows::LookUps(Box::new(look_ups)))
+        }
+        _ => None,
+    };
+    let keys = if compare.by_key { KeyRange::all() } else { range::key_range(join, run.input.parameters) };
+    let all = AllRows::of(&join.source, position, keys, tables, run);
+    Box::new(RangeJoin { plan: join, compare, shape, all, few, kept, run, state: range_join::State::default() })
 }
 
 /// Joins every input row with all rows that a scan reads, row by row if matches must come in order.

@@ -8,10 +8,10 @@
 //! The filters stay, as they do with [ranges](super::ranges). The join leaves out pairs for which a filter gives false, but no
 //! pair for which one fails. So it may compare more coarsely than `==`, which takes an Int and a Float for equal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::connections::{Side, Sides, Test, tests_after};
 use crate::expr::Expr;
-use crate::plan::operator::Signature;
 use crate::plan::{EqualPlan, JoinPlan, Method, OperatorKind};
 
 /// Turns scans into joins by equal expressions, where equalities connect a scan with the operators before it.
@@ -43,75 +43,30 @@ struct Equalities {
     tests: Vec<Expr>,
 }
 
-/// What an expression depends on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Nothing,
-    Input,
-    Rows,
-    Both,
-}
-
 impl Equalities {
     fn of(join: &JoinPlan, known: &BTreeSet<usize>, after: &[OperatorKind]) -> Self {
-        let rows: BTreeSet<usize> = join.outputs.iter().map(|(_, slot)| *slot).collect();
-        let mut computed: BTreeMap<usize, Expr> = BTreeMap::new();
-        let side = |expr: &Expr| {
-            let (mut input, mut of_rows) = (false, false);
-            expr.walk(&mut |part| {
-                if let Expr::Slot(slot, _) = part {
-                    of_rows |= rows.contains(slot);
-                    input |= known.contains(slot);
-                }
-            });
-            match (input, of_rows) {
-                (false, false) => Side::Nothing,
-                (true, false) => Side::Input,
-                (false, true) => Side::Rows,
-                (true, true) => Side::Both,
-            }
-        };
+        let sides = Sides::of(join, known);
         let mut found = Equalities::default();
-        for operator in after {
-            let inlined = |expr: &Expr| {
-                expr.map_leaves(&mut |leaf| match leaf {
-                    Expr::Slot(slot, _) => computed.get(slot).unwrap_or(leaf).clone(),
-                    other => other.clone(),
-                })
-            };
-            match operator {
-                OperatorKind::Unify(slot, expr) => {
-                    let value = inlined(expr);
-                    computed.insert(*slot, value);
-                }
-                OperatorKind::Same(slot, expr) => {
-                    let slot = inlined(&Expr::Slot(*slot, expr.span()));
-                    found.equality(slot, inlined(expr), side);
-                }
-                OperatorKind::Filter(expr) => found.test(inlined(expr), side),
-                other => {
-                    // The tests after it may be of other rows than those of the join.
-                    let Signature { fills, multiplies, .. } = other.signature();
-                    if multiplies || !fills.is_empty() {
-                        break;
-                    }
-                }
+        for test in tests_after(after).tests {
+            match test {
+                Test::Same(left, right) => found.equality(left, right, &sides),
+                Test::Holds(expr) => found.test(expr, &sides),
             }
         }
         found
     }
 
-    fn test(&mut self, expr: Expr, side: impl Fn(&Expr) -> Side) {
+    fn test(&mut self, expr: Expr, sides: &Sides<'_>) {
         if !expr.is_deterministic() {
             return;
         }
-        match (side(&expr), expr) {
+        match (sides.side(&expr), expr) {
             (Side::Rows, expr) => self.tests.push(expr),
             (Side::Both, Expr::Call { function, args, .. }) => {
                 let Ok([left, right]) = <[Expr; 2]>::try_from(args) else { return };
                 match function.name {
-                    "eq" => self.equality(left, right, side),
-                    "is_in" if side(&left) == Side::Rows && side(&right) == Side::Input => {
+                    "eq" => self.equality(left, right, sides),
+                    "is_in" if sides.side(&left) == Side::Rows && sides.side(&right) == Side::Input => {
                         self.elements.get_or_insert((right, left));
                     }
                     _ => {}
@@ -121,11 +76,11 @@ impl Equalities {
         }
     }
 
-    fn equality(&mut self, left: Expr, right: Expr, side: impl Fn(&Expr) -> Side) {
+    fn equality(&mut self, left: Expr, right: Expr, sides: &Sides<'_>) {
         if !left.is_deterministic() || !right.is_deterministic() {
             return;
         }
-        match (side(&left), side(&right)) {
+        match (sides.side(&left), sides.side(&right)) {
             (Side::Input, Side::Rows) => self.pairs.push((left, right)),
             (Side::Rows, Side::Input) => self.pairs.push((right, left)),
             _ => {}

@@ -37,10 +37,10 @@ impl JoinPlan {
     /// The slot of the key column that follows the prefix of a stored relation: rows of one prefix come in its order.
     pub fn slot_after_keys(&self) -> Option<usize> {
         let Source::Stored(read) = &self.source else { return None };
-        let next = match self.method {
+        let next = match self.scan_method() {
             Method::Scan => 0,
             Method::Prefix | Method::Range => self.keys.len(),
-            Method::Hash | Method::Equal => return None,
+            Method::Hash | Method::Equal | Method::Compare => return None,
         };
         let output = self.outputs.iter().find(|(column, _)| *column == next && next < read.identifying_columns());
         output.map(|(_, slot)| *slot)
