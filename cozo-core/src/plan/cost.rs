@@ -28,7 +28,7 @@ const HAND_ON: f64 = 0.1;
 const SEARCH: f64 = 100.0;
 
 /// The cost of a row that is entered into its group.
-pub(super) const GROUP: f64 = 0.3;
+pub(super) const GROUP: f64 = 1.0;
 
 /// The work of a look-up of a row, or of a function without a kernel for columns. Unit: rows that are read in a scan.
 pub(super) const ROW_AT_A_TIME: u64 = 8;

@@ -99,11 +99,11 @@ impl<'a> Estimates<'a> {
         }
     }
 
-    /// What it costs to enumerate the rows of a body and to enter each into its group. Unit: look-ups of a key.
-    pub fn cost(&self, body: &[Atom]) -> Result<f64, Stop> {
+    /// What it costs to enumerate the rows of a body and to aggregate them, in groups or not. Unit: look-ups of a key.
+    pub fn cost(&self, body: &[Atom], is_grouped: bool) -> Result<f64, Stop> {
         let costs = Costs::new(self, body, None);
         let step = costs.found_quickly()?.unwrap_or_else(|| costs.as_written());
-        Ok(step.cost + step.rows * GROUP)
+        Ok(step.cost + if is_grouped { step.rows * GROUP } else { 0.0 })
     }
 
     /// Estimates a predicate with one rule that is not recursive. Returns what it costs.
@@ -111,7 +111,7 @@ impl<'a> Estimates<'a> {
         let size = self.predicate(part, 1.0)?;
         self.derived.insert(name.clone(), size);
         match &part.definition {
-            Definition::Rules(rules) => rules.iter().map(|rule| self.cost(&rule.body)).sum(),
+            Definition::Rules(rules) => rules.iter().map(|rule| self.cost(&rule.body, true)).sum(),
             _ => Ok(0.0),
         }
     }

@@ -6,7 +6,8 @@
 //! | counted | by | an index is built when |
 //! |---|---|---|
 //! | over all queries that see the same contents, if the index can be kept | [`IndexCache`] | look-ups and rows found have cost as much as reading the relation |
-//! | over all rounds of a recursive rule, and in any rule if the index cannot be kept | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
+//! | over all rounds of a recursive rule | `Notes::lookups_left` | `lookups_before_index` keys were looked up |
+//! | in another rule, if the index cannot be kept | the same | as many keys were looked up as there are rows |
 //!
 //! A batch of a few rows in a rule that does not recur is not counted. Only an index that finds rows by position is kept: one by
 //! hash, as by several columns, costs many times as much, which the look-ups of earlier queries do not justify. An index is built only within a share of
@@ -107,7 +108,8 @@ impl<'a> LookupCounter<'a> {
             return advice == Advice::Index;
         }
         let mut left = self.run.notes.lookups_left.lock();
-        let left = left.entry(self.operator).or_insert_with(|| lookups_before_index(most_rows()));
+        let before_index = || if self.recursive { lookups_before_index(most_rows()) } else { most_rows() };
+        let left = left.entry(self.operator).or_insert_with(before_index);
         *left = match advice {
             Advice::Index => 0,
             Advice::LookUp => *left,

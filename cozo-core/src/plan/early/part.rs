@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{aggregation, multiplied, used};
 use crate::budget::Stop;
+use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::plan::cost::may_fail;
 use crate::plan::estimates::Estimates;
@@ -64,7 +65,7 @@ impl Weighted {
     }
 
     /// The rule with a part in place of a group, and the part. Weights are left out if `counts` is not set. `None` if the atoms have no safe
-    /// order in one of the two.
+    /// order in one of the two, or if the part has a row for each pair of values: such a part closes no cycle.
     pub(super) fn with_part(
         &self,
         group: &Group,
@@ -72,39 +73,26 @@ impl Weighted {
         name: &SmallStr,
         estimates: &Estimates<'_>,
     ) -> Result<Option<(Weighted, Predicate)>, Stop> {
-        let atoms: Vec<Atom> = group.atoms.iter().map(|at| self.rule.body[*at].clone()).collect();
         let span = self.rule.span;
-        let variable = |name: &SmallStr| Variable { name: name.clone(), span };
-        let (inner, mut weights): (Vec<SmallStr>, Vec<SmallStr>) = self
-            .weights
-            .iter()
-            .cloned()
-            .partition(|weight| atoms.iter().any(|atom| atom.variables().contains(&weight)));
-        let mut head: Vec<Variable> = group.shared.iter().map(variable).collect();
-        let mut columns: Vec<HeadColumn> =
-            head.iter().map(|v| HeadColumn { name: v.name.clone(), aggregation: None }).collect();
-        let mut body = atoms;
-        if counts && !follow_from(&group.shared, &body, estimates) {
+        let mut body: Vec<Atom> = group.atoms.iter().map(|at| self.rule.body[*at].clone()).collect();
+        let is_inner = |weight: &SmallStr| body.iter().any(|atom| atom.variables().contains(&weight));
+        let (inner, mut weights): (Vec<SmallStr>, Vec<SmallStr>) = self.weights.iter().cloned().partition(is_inner);
+        let is_function = follow_from(&group.shared, &body, estimates);
+        if group.shared.len() > 1 && !is_function {
+            return Ok(None);
+        }
+        let mut columns: Vec<PartColumn> = group.shared.iter().map(|name| PartColumn::value(name, span)).collect();
+        if counts && !is_function {
             let weight = SmallStr::from(format!("#n{}", name.rsplit(' ').next().unwrap_or_default()));
-            let counted =
-                match multiplied(inner.iter().map(|weight| Expr::Variable(weight.clone(), span)).collect(), span) {
-                    None => (head[0].clone(), "count"),
-                    Some(Expr::Variable(weight, _)) => (variable(&weight), "int_sum"),
-                    Some(product) => {
-                        let product_of = variable(&SmallStr::from("#w"));
-                        body.push(Atom::Unify(product_of.clone(), product));
-                        (product_of, "int_sum")
-                    }
-                };
-            head.push(counted.0);
-            columns.push(HeadColumn { name: weight.clone(), aggregation: Some(used(aggregation(counted.1), span)) });
+            columns.push(PartColumn::weight(&weight, &inner, &group.shared[0], &mut body, span));
             weights.push(weight);
         } else {
-            head.extend(inner.iter().map(variable));
-            columns.extend(inner.iter().map(|weight| HeadColumn { name: weight.clone(), aggregation: None }));
+            columns.extend(inner.iter().map(|name| PartColumn::value(name, span)));
             weights.extend(inner);
         }
-        let args = columns.iter().map(|column| Arg::Variable(variable(&column.name))).collect();
+        let (columns, head): (Vec<HeadColumn>, Vec<Variable>) =
+            columns.into_iter().map(|column| (column.column, column.variable)).unzip();
+        let args = columns.iter().map(|column| Arg::Variable(Variable { name: column.name.clone(), span })).collect();
         let applied = Atom::Apply(Apply { target: Target::Predicate(name.clone()), args, negated: false, span });
         let mut rest = self.rule.body.clone();
         rest[group.atoms[0]] = applied;
@@ -115,7 +103,37 @@ impl Weighted {
         };
         let definition = Definition::Rules(vec![Rule { head, body, span }]);
         let rule = Rule { body: rest, ..self.rule.clone() };
-        Ok(Some((Weighted { rule, weights, is_negative: self.is_negative }, Predicate { columns, definition, span })))
+        Ok(Some((Weighted { rule, weights, ..self.clone() }, Predicate { columns, definition, span })))
+    }
+}
+
+/// A column of a part: how it is called outside, and the variable inside.
+struct PartColumn {
+    column: HeadColumn,
+    variable: Variable,
+}
+
+impl PartColumn {
+    /// A variable as it is.
+    fn value(name: &SmallStr, span: SourceSpan) -> Self {
+        let variable = Variable { name: name.clone(), span };
+        PartColumn { column: HeadColumn { name: name.clone(), aggregation: None }, variable }
+    }
+
+    /// The number of solutions, each as often as its weights say. `any` is a variable that every solution has.
+    fn weight(weight: &SmallStr, inner: &[SmallStr], any: &SmallStr, body: &mut Vec<Atom>, span: SourceSpan) -> Self {
+        let product = multiplied(inner.iter().map(|weight| Expr::Variable(weight.clone(), span)).collect(), span);
+        let (name, aggregated) = match product {
+            None => (any.clone(), "count"),
+            Some(Expr::Variable(weight, _)) => (weight, "int_sum"),
+            Some(product) => {
+                let name = SmallStr::from("#w");
+                body.push(Atom::Unify(Variable { name: name.clone(), span }, product));
+                (name, "int_sum")
+            }
+        };
+        let aggregation = Some(used(aggregation(aggregated), span));
+        PartColumn { column: HeadColumn { name: weight.clone(), aggregation }, variable: Variable { name, span } }
     }
 }
 

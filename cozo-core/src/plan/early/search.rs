@@ -38,14 +38,15 @@ pub(super) fn rewrite(
     estimates: &mut Estimates<'_>,
 ) -> Result<Option<(Predicate, Vec<(SmallStr, Predicate)>)>, Stop> {
     let Definition::Rules(rules) = &predicate.definition else { return Ok(None) };
+    let is_grouped = is_grouped(predicate);
     let mut before = 0.0;
     for rule in rules {
-        before += estimates.cost(&rule.body)?;
+        before += estimates.cost(&rule.body, is_grouped)?;
     }
     if before < MIN_COST {
         return Ok(None);
     }
-    let mut search = Search { name, predicate, estimates, next: 1 };
+    let mut search = PartSearch { name, predicate, estimates, next: 1 };
     let (mut after, mut parts, mut rewritten) = (0.0, vec![], vec![]);
     for rule in rules {
         let found = search.of_rule(rule)?;
@@ -66,7 +67,8 @@ pub(super) fn rewrite(
     Ok(weighted_predicate(predicate, rewritten).map(|predicate| (predicate, parts)))
 }
 
-struct Search<'s, 'e> {
+/// The search for the parts of one predicate.
+struct PartSearch<'s, 'e> {
     name: &'s SmallStr,
     predicate: &'s Predicate,
     estimates: &'s mut Estimates<'e>,
@@ -74,7 +76,7 @@ struct Search<'s, 'e> {
     next: usize,
 }
 
-impl Search<'_, '_> {
+impl PartSearch<'_, '_> {
     /// The rules that replace a rule: itself with parts, or several with and without a test.
     fn of_rule(&mut self, rule: &Rule) -> Result<Vec<State>, Stop> {
         let as_it_is = Weighted { rule: rule.clone(), weights: vec![], is_negative: false };
@@ -91,7 +93,7 @@ impl Search<'_, '_> {
     /// The rule with the parts that make it cheapest. A step that gains nothing may make the next one possible, so all steps are taken, and
     /// the best state on the way is the result.
     fn reduced(&mut self, rule: Weighted) -> Result<State, Stop> {
-        let cost = self.estimates.cost(&rule.rule.body)?;
+        let cost = self.estimates.cost(&rule.rule.body, is_grouped(self.predicate))?;
         let mut state = State { rule, parts: vec![], parts_cost: 0.0, cost };
         let mut best = state.clone();
         while let Some(next) = self.step(&state)? {
@@ -137,11 +139,16 @@ impl Search<'_, '_> {
         }
         self.next += 1;
         let parts_cost = state.parts_cost + self.estimates.enter_part(&name, &part)?;
-        let cost = parts_cost + self.estimates.cost(&rule.rule.body)?;
+        let cost = parts_cost + self.estimates.cost(&rule.rule.body, is_grouped(self.predicate))?;
         let mut parts = state.parts.clone();
         parts.push((name, part));
         Ok(Some((group.shared.len(), State { rule, parts, parts_cost, cost })))
     }
+}
+
+/// Whether an aggregated predicate has groups.
+fn is_grouped(predicate: &Predicate) -> bool {
+    predicate.columns.iter().any(|column| column.aggregation.is_none())
 }
 
 /// Names the parts anew, in their order, and lets equal ones be one: a pattern often has the same branch at several places.
