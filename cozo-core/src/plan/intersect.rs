@@ -45,6 +45,10 @@ impl RuleBuilder<'_> {
         let rows = estimates.rows_after(&body[..at]);
         let sizes: Vec<_> = listers.iter().map(|lister| estimates.size(&lister.apply.target)).collect();
         let lengths: Vec<f64> = listers.iter().zip(&sizes).map(|(lister, size)| size.matches(&[lister.key])).collect();
+        if lengths[0] <= 1.0 {
+            // The others only test the one candidate.
+            return None;
+        }
         let testing = rows * (1.0 + lengths[0]);
         let shortest = lengths.iter().copied().fold(f64::INFINITY, f64::min);
         let sorting: f64 = sizes.iter().map(|size| size.rows * SORT).sum();

@@ -227,6 +227,8 @@ pub struct RulePlan {
     pub reads: Vec<(usize, TablePart)>,
     /// The end of the relation whose rows alone matter, if there is one: the rule reads from that end until there is a row.
     pub end: Option<End>,
+    /// About the work of all its rows, where reading a row is 1; 0 if it was not estimated.
+    pub work: u64,
     /// Why its atoms are in another order than written, if they are.
     pub reason: Option<String>,
     /// The rule as text.

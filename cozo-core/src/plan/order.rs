@@ -43,13 +43,15 @@ pub struct Ordered {
     pub reason: Option<String>,
     /// Whether another order was possible, so that other sizes might give another order.
     pub had_choice: bool,
+    /// What it costs, if orders were compared. Unit: look-ups of a key.
+    pub cost: f64,
 }
 
 impl Ordered {
     /// The body as it is.
     pub fn as_written(rule: &Rule) -> Self {
         let origins = (0..rule.body.len()).filter(|at| is_application(&rule.body[*at])).collect();
-        Ordered { body: rule.body.clone(), origins, reason: None, had_choice: false }
+        Ordered { body: rule.body.clone(), origins, reason: None, had_choice: false, cost: 0.0 }
     }
 }
 
@@ -63,10 +65,9 @@ impl Estimates<'_> {
     /// The body in the order in which it runs. The atom at the position `delta` reads only the delta of a round. The order of a body that
     /// is not `written` by an author says nothing.
     pub fn order(&self, rule: &Rule, delta: Option<usize>, written: bool) -> Result<Ordered, Stop> {
-        let as_written = |had_choice| Ok(Ordered { had_choice, ..Ordered::as_written(rule) });
         let costs = Costs::new(self, &rule.body, delta);
         if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
-            return as_written(false);
+            return Ok(Ordered::as_written(rule));
         }
         let (before, best) = (costs.as_written(), costs.best(delta)?);
         // A round had better begin with the delta, which may be small.
@@ -77,13 +78,13 @@ impl Estimates<'_> {
             false => 1.0 / CLEARLY_CHEAPER,
         };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
-            return as_written(true);
+            return Ok(Ordered { had_choice: true, cost: before.cost, ..Ordered::as_written(rule) });
         };
         let reason = match delta {
             None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
             Some(_) => BEGINS_WITH_DELTA.to_string(),
         };
-        Ok(Ordered { had_choice: true, ..costs.reordered(rule, &order, reason)? })
+        Ok(Ordered { had_choice: true, cost: after.cost, ..costs.reordered(rule, &order, reason)? })
     }
 
     /// The body with the atom at the position `delta` first, and the others in the written order, whatever they cost.
@@ -132,7 +133,7 @@ impl Costs<'_> {
             Ok(body) => {
                 let positions = order.iter().map(|giver| self.givers[*giver]);
                 let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
-                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false })
+                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false, cost: 0.0 })
             }
             Err(ProgramError::Stopped(stop)) => Err(stop),
             // Every order of a safe body should be safe. If one is not, the written order is.

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::cost::ROW_AT_A_TIME;
 use super::estimates::Estimates;
 use super::order::Ordered;
 use super::{
@@ -112,6 +113,7 @@ impl<'a> RuleBuilder<'a> {
             slots: self.next_slot,
             reads: self.reads,
             end: None,
+            work: (ordered.cost * ROW_AT_A_TIME as f64) as u64,
             reason: ordered.reason,
             text: rule.to_string(),
         };

@@ -75,7 +75,9 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Inpu
         return None;
     }
     let least = if rule.reads.is_empty() { SPLIT_MIN_ROWS } else { SPLIT_MIN_ROWS * MERGE_MIN_RATIO };
-    let worth = |rows: u64| rows.saturating_mul(rule.row_work()) >= least;
+    // A scan of a few rows may begin a long join.
+    let of_joins = if rule.reads.is_empty() { rule.work } else { 0 };
+    let worth = |rows: u64| rows > 1 && rows.saturating_mul(rule.row_work()).max(of_joins) >= least;
     let threads = || Some(threads::count()).filter(|&threads| threads > 1);
     match &join.source {
         Source::Table(table) => {

@@ -19,12 +19,15 @@ const MIN_GAIN: f64 = 1.5;
 /// A rule that costs less stays as it is. Unit: look-ups of a key.
 const MIN_COST: f64 = 1000.0;
 
+/// A part: its name and its definition.
+type Part = (SmallStr, Predicate);
+
 /// A rewriting of one rule.
 #[derive(Clone)]
 struct State {
     rule: Weighted,
     /// The parts in the order in which they are evaluated.
-    parts: Vec<(SmallStr, Predicate)>,
+    parts: Vec<Part>,
     /// What the parts cost.
     parts_cost: f64,
     /// What the parts and the rule cost.
@@ -36,7 +39,7 @@ pub(super) fn rewrite(
     name: &SmallStr,
     predicate: &Predicate,
     estimates: &mut Estimates<'_>,
-) -> Result<Option<(Predicate, Vec<(SmallStr, Predicate)>)>, Stop> {
+) -> Result<Option<(Predicate, Vec<Part>)>, Stop> {
     let Definition::Rules(rules) = &predicate.definition else { return Ok(None) };
     let is_grouped = is_grouped(predicate);
     let mut before = 0.0;
@@ -152,10 +155,10 @@ fn is_grouped(predicate: &Predicate) -> bool {
 }
 
 /// Names the parts anew, in their order, and lets equal ones be one: a pattern often has the same branch at several places.
-fn share(owner: &SmallStr, parts: Vec<(SmallStr, Predicate)>, rules: &mut [Weighted]) -> Vec<(SmallStr, Predicate)> {
+fn share(owner: &SmallStr, parts: Vec<Part>, rules: &mut [Weighted]) -> Vec<Part> {
     let mut known: FxHashMap<String, SmallStr> = FxHashMap::default();
     let mut names: FxHashMap<SmallStr, SmallStr> = FxHashMap::default();
-    let mut shared: Vec<(SmallStr, Predicate)> = vec![];
+    let mut shared: Vec<Part> = vec![];
     for (name, mut part) in parts {
         if let Definition::Rules(rules) = &mut part.definition {
             rules.iter_mut().for_each(|rule| point_at(rule, &names));
