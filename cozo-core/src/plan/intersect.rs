@@ -15,6 +15,9 @@ const SORT: f64 = 0.6;
 const BEGIN: f64 = 0.4;
 const LOOK_AT: f64 = 0.05;
 
+/// A list this many times longer than the shortest is not intersected with two shorter ones.
+const LONG_LIST: f64 = 2.0;
+
 /// An atom that gives a list of values for a variable.
 struct Lister<'b> {
     at: usize,
@@ -38,8 +41,16 @@ impl RuleBuilder<'_> {
         let first = self.lister(body, parts, at, None)?;
         let Arg::Variable(variable) = &first.apply.args[first.values] else { return None };
         let others = (at + 1..body.len()).filter_map(|other| self.lister(body, parts, other, Some(&variable.name)));
-        let listers: Vec<Lister<'_>> = std::iter::once(first).chain(others).collect();
-        if listers.len() < 2 {
+        let mut listers: Vec<Lister<'_>> = std::iter::once(first).chain(others).collect();
+        let length = |lister: &Lister<'_>| estimates.size(&lister.apply.target).matches(&[lister.key]);
+        let mut lengths: Vec<f64> = listers.iter().map(length).collect();
+        // What two short lists have in common is tested against a long one.
+        lengths.sort_by(f64::total_cmp);
+        if let [shortest, second, _, ..] = lengths[..] {
+            let longest = second.max(shortest * LONG_LIST);
+            listers.retain(|lister| length(lister) <= longest);
+        }
+        if listers.len() < 2 || listers[0].at != at {
             return None;
         }
         let rows = estimates.rows_after(&body[..at]);

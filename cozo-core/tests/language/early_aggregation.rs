@@ -115,7 +115,9 @@ fn a_sum_of_what_is_no_number_is_the_same_error() {
     let db = random_database(1, 40, 400);
     rows(&db, "?[a, b, w] := *e[a, b], w = if(a == 7, 'seven', a) :create mixed {a, b => w}");
     let query = "?[sum(w)] := *mixed[a, b, w], *e[b, c], *e[c, d]";
-    let error = |query: &str| db.run_script(query, Default::default(), cozo::ScriptMutability::Immutable).unwrap_err();
+    let error = |query: &str| {
+        db.run_script(query, Default::default(), cozo::ScriptMutability::Immutable).expect_err("it fails")
+    };
     assert_eq!(error(query).to_string(), error(&format!("{query} :disable_join_reorder true")).to_string());
 }
 
@@ -132,6 +134,6 @@ fn the_headers_are_those_of_the_script() {
     let db = random_database(3, 40, 400);
     let query = "?[a, count(d), sum(w)] := *g[a, b, w, _], *e[b, c], *e[c, d]";
     assert!(has_part(&db, query));
-    let found = db.run_script(query, Default::default(), cozo::ScriptMutability::Immutable).unwrap();
+    let found = db.run_script(query, Default::default(), cozo::ScriptMutability::Immutable).expect("it runs");
     assert_eq!(found.headers, ["a", "count(d)", "sum(w)"]);
 }
