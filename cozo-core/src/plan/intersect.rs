@@ -66,21 +66,23 @@ impl RuleBuilder<'_> {
         if testing <= sorting + rows * (BEGIN + 2.0 * shortest * LOOK_AT) {
             return None;
         }
-        let input = |lister: &Lister<'_>| {
-            let key = match &lister.apply.args[lister.key] {
-                Arg::Variable(known) => self.known(known)?,
-                Arg::Expr(expr) => self.slotted(expr),
-                Arg::Wildcard => return None,
-            };
-            Some(IntersectInput {
-                source: Source::of(&lister.apply.target, self.numbers),
-                key: (lister.key, key),
-                values: lister.values,
-            })
-        };
-        let inputs: Vec<IntersectInput> = listers.iter().map(input).collect::<Option<_>>()?;
+        let inputs: Vec<IntersectInput> = listers.iter().map(|lister| self.input(lister)).collect::<Option<_>>()?;
         let slot = self.bind(&variable.name);
         Some((IntersectPlan { slot, inputs }, listers.iter().map(|lister| lister.at).collect()))
+    }
+
+    /// A list as the intersection reads it.
+    fn input(&self, lister: &Lister<'_>) -> Option<IntersectInput> {
+        let key = match &lister.apply.args[lister.key] {
+            Arg::Variable(known) => self.known(known)?,
+            Arg::Expr(expr) => self.slotted(expr),
+            Arg::Wildcard => return None,
+        };
+        Some(IntersectInput {
+            source: Source::of(&lister.apply.target, self.numbers),
+            key: (lister.key, key),
+            values: lister.values,
+        })
     }
 
     /// The atom at `at`, if it lists the values of the variable `wanted`, or of any, and all its other arguments are known.
