@@ -26,6 +26,9 @@ use super::height::{self, Noted};
 use super::{APPENDED_FILE, manifest, place};
 use crate::storage::error::StorageError;
 
+/// A log of no more bytes has no write, only what it says about the log before it: three numbers and the head of a record. Unit: bytes.
+const EMPTY_LOG_BYTES: u64 = 42;
+
 /// Opens the folder. Returns the problems found, in words.
 pub(super) fn open(path: &Path, setup: Setup, read_only: bool) -> Result<(DB, Vec<String>), StorageError> {
     let (noted, has_log) = (height::read(path), has_log(path));
@@ -81,7 +84,27 @@ fn loss(db: &DB, damage: Option<Error>, noted: Option<Noted>, has_log: bool) -> 
 /// Whether the folder has a log. An open database always has one.
 fn has_log(path: &Path) -> bool {
     let files = fs::read_dir(path).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.path().extension().is_some_and(|extension| extension == "log"))
+    files.into_iter().any(|file| is_log(&file.path()))
+}
+
+fn is_log(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "log")
+}
+
+/// Whether an error says only that a log ends before the log after it says, where all logs after it are without writes. A failed write
+/// leaves a log so: RocksDB counts what was to be written, and begins a log that is used once all before it is in files.
+fn is_torn_end(path: &Path, error: &Error) -> bool {
+    let said: &str = error.as_ref();
+    let number_in = |text: &str| text.split(|char: char| !char.is_ascii_digit()).next()?.parse::<u64>().ok();
+    let Some(torn) = said.split_once(" the WAL of log number ").and_then(|(_, rest)| number_in(rest)) else {
+        return false;
+    };
+    let is_without_writes = |file: fs::DirEntry| {
+        let is_later = number_in(&file.file_name().to_string_lossy()).is_some_and(|number| number > torn);
+        !is_later || file.metadata().is_ok_and(|file| file.len() <= EMPTY_LOG_BYTES)
+    };
+    let mut logs = fs::read_dir(path).into_iter().flatten().flatten().filter(|file| is_log(&file.path()));
+    logs.all(is_without_writes)
 }
 
 /// Opens the folder. If the log is damaged, opens it with the writes before the damage, and returns the error too.
@@ -95,7 +118,8 @@ fn open_what_is_there(path: &Path, mut setup: Setup, read_only: bool) -> Result<
     if is_there {
         setup.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
         // Other errors come again below, or are of a database that another process writes to.
-        damage = open_with(path, &setup, true).err().filter(|error| error.kind() == ErrorKind::Corruption);
+        let is_damage = |error: &Error| error.kind() == ErrorKind::Corruption && !is_torn_end(path, error);
+        damage = open_with(path, &setup, true).err().filter(is_damage);
     }
     setup.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
     match open_with(path, &setup, read_only) {
