@@ -15,8 +15,10 @@ use crate::to_python::row_lists;
 
 /// Calls a function with each change, until the channel or the interpreter ends.
 pub fn serve(changes: Receiver<Change>, callback: Py<PyAny>) -> std::io::Result<()> {
+    // From now on: the interpreter may end before the thread has had its first turn.
+    let stay = stay();
     let serve = move || {
-        let _stay = stay();
+        let _stay = stay;
         let process = Process::current();
         while let Ok(change) = changes.recv() {
             let called = visit(|py, _| call(py, &callback, change));
