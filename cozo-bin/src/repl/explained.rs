@@ -74,6 +74,7 @@ fn measure(header: &str, value: &DataValue) -> Option<String> {
             batches.get_int().filter(|batches| *batches > 1).map(|batches| format!("{batches} batches"))
         }
         ("seconds", seconds) => Some(output::duration(Duration::try_from_secs_f64(seconds.get_float()?).ok()?)),
+        ("estimate", rows) => Some(format!("{} estimated", output::count(number(rows.get_int()?), "row"))),
         (_, other) => Some(text(other)),
     }
 }

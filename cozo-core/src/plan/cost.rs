@@ -356,6 +356,17 @@ impl<'e> Costs<'e> {
         connects.then_some(part)
     }
 
+    /// The number of rows after each giver of an order.
+    pub(super) fn rows_along(&self, order: impl Iterator<Item = usize>) -> Vec<f64> {
+        let mut step = self.start();
+        let mut rows_after = |giver| {
+            // Each can stand where it is.
+            let _ = self.advance(&mut step, giver);
+            step.rows
+        };
+        order.map(&mut rows_after).collect()
+    }
+
     /// The sequence of all givers in the written order.
     pub(super) fn as_written(&self) -> Step {
         let mut step = self.start();

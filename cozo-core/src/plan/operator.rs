@@ -30,6 +30,8 @@ pub struct OperatorPlan {
     pub kind: OperatorKind,
     /// The slots of the input that the output has, too.
     pub keep: Vec<usize>,
+    /// How many rows it was estimated to give, if it was.
+    pub estimate: Option<f64>,
 }
 
 /// What an operator does to each row of its input.

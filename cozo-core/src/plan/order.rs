@@ -45,13 +45,15 @@ pub struct Ordered {
     pub had_choice: bool,
     /// What it costs, if orders were compared. Unit: look-ups of a key.
     pub cost: f64,
+    /// How many rows there are after each atom that gives rows and the tests that follow it, if orders were compared.
+    pub rows: Vec<f64>,
 }
 
 impl Ordered {
     /// The body as it is.
     pub fn as_written(rule: &Rule) -> Self {
         let origins = (0..rule.body.len()).filter(|at| is_application(&rule.body[*at])).collect();
-        Ordered { body: rule.body.clone(), origins, reason: None, had_choice: false, cost: 0.0 }
+        Ordered { body: rule.body.clone(), origins, reason: None, had_choice: false, cost: 0.0, rows: vec![] }
     }
 }
 
@@ -78,13 +80,19 @@ impl Estimates<'_> {
             false => 1.0 / CLEARLY_CHEAPER,
         };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
-            return Ok(Ordered { had_choice: true, cost: before.cost, ..Ordered::as_written(rule) });
+            return Ok(Ordered {
+                had_choice: true,
+                cost: before.cost,
+                rows: costs.rows_along(0..costs.givers.len()),
+                ..Ordered::as_written(rule)
+            });
         };
         let reason = match delta {
             None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
             Some(_) => BEGINS_WITH_DELTA.to_string(),
         };
-        Ok(Ordered { had_choice: true, cost: after.cost, ..costs.reordered(rule, &order, reason)? })
+        let rows = costs.rows_along(order.iter().copied());
+        Ok(Ordered { had_choice: true, cost: after.cost, rows, ..costs.reordered(rule, &order, reason)? })
     }
 
     /// The body with the atom at the position `delta` first, and the others in the written order, whatever they cost.
@@ -133,7 +141,7 @@ impl Costs<'_> {
             Ok(body) => {
                 let positions = order.iter().map(|giver| self.givers[*giver]);
                 let origins = positions.filter(|at| is_application(&rule.body[*at])).collect();
-                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false, cost: 0.0 })
+                Ok(Ordered { body, origins, reason: Some(reason), had_choice: false, cost: 0.0, rows: vec![] })
             }
             Err(ProgramError::Stopped(stop)) => Err(stop),
             // Every order of a safe body should be safe. If one is not, the written order is.

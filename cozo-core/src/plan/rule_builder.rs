@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::cost::ROW_AT_A_TIME;
+use super::cost::{ROW_AT_A_TIME, gives_rows};
 use super::estimates::Estimates;
 use super::order::Ordered;
 use super::{
@@ -76,33 +76,22 @@ impl<'a> RuleBuilder<'a> {
         let body = ordered.body;
         let parts_of = self.parts_of(&body, &ordered.origins);
         let mut done = vec![false; body.len()];
+        // The number of operators so far, and the rows that they are estimated to give.
+        let mut estimates: Vec<(usize, f64)> = vec![];
+        let mut given: usize = 0;
         for (at, atom) in body.iter().enumerate() {
             if std::mem::replace(&mut done[at], true) {
                 continue;
             }
-            match atom {
-                Atom::Apply(apply) if apply.negated => self.absent(apply),
-                Atom::Apply(apply) => match self.intersection(&body, &parts_of, at) {
-                    Some((intersection, taken)) => {
-                        self.operators.push(OperatorKind::Intersect(intersection));
-                        taken.into_iter().for_each(|at| done[at] = true);
-                    }
-                    None => self.apply(apply, parts_of[at]),
-                },
-                Atom::Filter(expr) => {
-                    let expr = self.slotted(expr);
-                    self.operators.push(OperatorKind::Filter(expr));
-                }
-                Atom::Same(variable, expr) => {
-                    let expr = self.slotted(expr);
-                    self.operators.push(OperatorKind::Same(self.slots[&variable.name], expr));
-                }
-                Atom::Unify(variable, expr) => self.unify(variable, expr),
-                Atom::Unnest(variable, expr) => self.unnest(variable, expr),
-                Atom::Search(search) => self.search(search),
-                Atom::AsOf(read) => self.as_of(read),
+            if gives_rows(atom)
+                && let Some(rows) = given.checked_sub(1).and_then(|given| ordered.rows.get(given))
+            {
+                estimates.push((self.operators.len(), *rows));
             }
+            self.atom(&body, &parts_of, at, &mut done);
+            given = (0..body.len()).filter(|at| done[*at] && gives_rows(&body[*at])).count();
         }
+        estimates.extend(ordered.rows.last().map(|rows| (self.operators.len(), *rows)));
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
         self.read_fewer_rows();
         let mut rule = RulePlan {
@@ -117,8 +106,37 @@ impl<'a> RuleBuilder<'a> {
             reason: ordered.reason,
             text: rule.to_string(),
         };
+        for (operators, rows) in estimates.into_iter().filter(|(operators, _)| *operators > 0) {
+            rule.operators[operators - 1].estimate = Some(rows);
+        }
         passes::of_rule(&mut rule, self.bag, self.keeps_order);
         rule
+    }
+
+    /// Adds the operators of the atom at a position. Several atoms may become one operator: all of them are `done` then.
+    fn atom(&mut self, body: &[Atom], parts_of: &[Option<TablePart>], at: usize, done: &mut [bool]) {
+        match &body[at] {
+            Atom::Apply(apply) if apply.negated => self.absent(apply),
+            Atom::Apply(apply) => match self.intersection(body, parts_of, at) {
+                Some((intersection, taken)) => {
+                    self.operators.push(OperatorKind::Intersect(intersection));
+                    taken.into_iter().for_each(|at| done[at] = true);
+                }
+                None => self.apply(apply, parts_of[at]),
+            },
+            Atom::Filter(expr) => {
+                let expr = self.slotted(expr);
+                self.operators.push(OperatorKind::Filter(expr));
+            }
+            Atom::Same(variable, expr) => {
+                let expr = self.slotted(expr);
+                self.operators.push(OperatorKind::Same(self.slots[&variable.name], expr));
+            }
+            Atom::Unify(variable, expr) => self.unify(variable, expr),
+            Atom::Unnest(variable, expr) => self.unnest(variable, expr),
+            Atom::Search(search) => self.search(search),
+            Atom::AsOf(read) => self.as_of(read),
+        }
     }
 
     /// Runs the passes over the operators.

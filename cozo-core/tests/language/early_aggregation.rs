@@ -85,6 +85,8 @@ const OF_NUMBERS: &[&str] = &[
     "?[y, count(y)] := *e[a, b], *e[b, c], *e[c, d], y = a % 3",
     "?[count(a)] := *e[a, b], *e[b, c], *e[c, d], 10 / (a - 1000) < b",
     "?[count(a)] := *e[a, b], *e[b, c], *e[c, d], a + 0.0 != d",
+    "?[count(a)] := *e[a, b], *e[b, c], *e[c, d], a != d, 10 % (a - d) != 77",
+    "?[count(a)] := *e[a, b], *e[b, c], a != c, x = 10 % (a - c), *e[c, d]",
     "l[a, count(b)] := *e[a, b] n[a, c] := l[a, c] n[a, c] := *k[a, _], not *e[a, _], c = 1
      ?[int_sum(w)] := *e[a, b], n[b, u], *e[b, c], n[c, v], w = u * v",
 ];

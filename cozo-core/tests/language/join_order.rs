@@ -259,3 +259,19 @@ fn the_order_that_aggregations_see_depends_on_nothing_else() {
         rows(&db, "::index drop r:i");
     }
 }
+
+#[test]
+fn an_analysis_shows_estimates_beside_what_was_found() {
+    let db = random_graph(3, 100, 2000);
+    let analyzed = db
+        .run_default("::explain analyze { ?[a, d] := *e[a, b], *e[b, c], *e[c, d], a < 50 }")
+        .expect("the query runs");
+    let column = |name: &str| analyzed.headers.iter().position(|header| header == name).expect("the column is there");
+    let (rows, estimate) = (column("rows"), column("estimate"));
+    let estimated: Vec<&Vec<DataValue>> = analyzed.rows.iter().filter(|row| row[estimate] != DataValue::Null).collect();
+    // For each edge. Sizes of uniform data are guessed well.
+    assert!(estimated.len() >= 3, "{:?}", analyzed.rows);
+    let numbers = |row: &Vec<DataValue>| [rows, estimate].map(|at| row[at].get_int().expect("a number") as f64);
+    let ratios = estimated.iter().map(|row| numbers(row)).map(|[found, guessed]| found.max(1.0) / guessed.max(1.0));
+    assert!(ratios.into_iter().all(|ratio| (0.02..50.0).contains(&ratio)), "{:?}", analyzed.rows);
+}

@@ -64,7 +64,9 @@ export class Plan {
     const joins = [...(operator.joins_on ?? []), ...(operator['filters/expr'] ?? [])].map(text).join(', ');
     const { name, meaning } = inWords(text(operator.op));
     const isMeasured = operator.rows !== null && operator.rows !== undefined;
-    const measures = isMeasured && `${counted(Number(operator.rows), 'row')}, ${duration(Number(operator.seconds))}`;
+    const estimate = operator.estimate ?? null;
+    const estimated = estimate === null ? '' : ` of ${counted(Number(estimate), 'row')} estimated`;
+    const measures = isMeasured && `${counted(Number(operator.rows), 'row')}${estimated}, ${duration(Number(operator.seconds))}`;
     return operator.box = element(
       'li', { class: `operator ${Number(operator.seconds) >= this.most.seconds / 2 ? 'hot' : ''}`, title: joins },
       element('div', { class: 'operator-head' },

@@ -8,10 +8,11 @@
 
 use std::collections::BTreeMap;
 
+use super::column_type;
 use super::part::Weighted;
-use super::{Repeats, column_type, repeats};
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Predicate, Rule, Target};
+use crate::plan::cost::may_fail;
+use crate::program::{Apply, Arg, Atom, HeadColumn, Predicate, Rule, Target};
 use crate::schema::BaseType;
 use crate::value::SmallStr;
 
@@ -21,17 +22,12 @@ const MAX_TESTS: usize = 2;
 /// The rules that count together what a rule with tests counts. `None` if the predicate is not a count of all solutions without groups (a
 /// group without solutions would have the count 0), or there is no such test.
 pub(super) fn without_tests(predicate: &Predicate, rule: &Rule) -> Option<Vec<Weighted>> {
-    let counts = |name: &str| name == "count";
-    if !predicate
-        .columns
-        .iter()
-        .all(|column| column.aggregation.as_ref().is_some_and(|used| counts(used.aggregation.name)))
-    {
+    let is_count =
+        |column: &HeadColumn| column.aggregation.as_ref().is_some_and(|used| used.aggregation.name == "count");
+    // Another test might fail for a solution that this one excludes.
+    if !predicate.columns.iter().all(is_count) || may_fail(&rule.body).contains(&true) {
         return None;
     }
-    debug_assert!(
-        predicate.columns.iter().flat_map(|c| &c.aggregation).all(|a| repeats(a.aggregation) == Some(Repeats::Counts))
-    );
     let mut rules = vec![Weighted { rule: rule.clone(), weights: vec![], is_negative: false }];
     for _ in 0..MAX_TESTS {
         let split: Option<Vec<[Weighted; 2]>> = rules.iter().map(split).collect();

@@ -40,7 +40,7 @@ pub fn with_kept_slots(kinds: Vec<OperatorKind>, head: &[usize]) -> Vec<Operator
         });
         let keep = needed.iter().copied().chain(ordered_by).collect();
         needed.extend(used.into_iter().filter(|slot| !filled.contains(slot)));
-        operators.push(OperatorPlan { number: 0, kind, keep });
+        operators.push(OperatorPlan { number: 0, kind, keep, estimate: None });
     }
     operators.reverse();
     operators

@@ -22,7 +22,7 @@ pub(super) fn drop_repetitions(rule: &mut RulePlan) {
             (!signature.sources.is_empty(), signature.fills)
         };
         if is_join && repeats && !live.is_empty() {
-            checked.push(OperatorPlan { number: 0, kind: OperatorKind::Distinct, keep: live.clone() });
+            checked.push(OperatorPlan { number: 0, kind: OperatorKind::Distinct, keep: live.clone(), estimate: None });
             repeats = false;
         }
         // `keep` is in ascending order.

@@ -13,7 +13,7 @@ use crate::txn::Transaction;
 use crate::value::DataValue;
 
 /// The columns of `::explain analyze` beyond those of `::explain`.
-const PROFILE_HEADERS: [&str; 4] = ["rows", "batches", "seconds", "searched"];
+const PROFILE_HEADERS: [&str; 5] = ["rows", "batches", "seconds", "searched", "estimate"];
 
 /// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
 pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
@@ -26,7 +26,8 @@ pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) ->
 
 /// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
 /// number of rows and batches that it returned, the seconds spent in it alone, summed over threads, and for a search in an index which
-/// ways it took how often, and how many entries it visited.
+/// ways it took how often, and how many entries it visited; and the number of rows that the planner had estimated, where orders of joins
+/// were compared.
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
@@ -38,12 +39,20 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {
-            None => [const { DataValue::Null }; 4],
+            None => [const { DataValue::Null }; 5],
             Some((rule, position)) => {
                 let done = profile.of(rule, position);
                 let searched = done.searched.to_string();
                 let searched = if searched.is_empty() { DataValue::Null } else { searched.into() };
-                [(done.rows as i64).into(), (done.batches as i64).into(), done.time.as_secs_f64().into(), searched]
+                let estimate = rule.operators.get(position).and_then(|operator| operator.estimate);
+                let estimate = estimate.map_or(DataValue::Null, |rows| (rows.round() as i64).into());
+                [
+                    (done.rows as i64).into(),
+                    (done.batches as i64).into(),
+                    done.time.as_secs_f64().into(),
+                    searched,
+                    estimate,
+                ]
             }
         });
         explained.row
