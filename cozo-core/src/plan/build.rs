@@ -8,14 +8,13 @@
 //! If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order are left out: other join orders,
 //! intersections, and sorted scans.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::early::aggregate_early;
+use super::early::{Early, aggregate_early};
 use super::estimates::Estimates;
 use super::order::{Ordered, has_choice};
 use super::rule_builder::RuleBuilder;
@@ -49,16 +48,17 @@ pub enum JoinOrder {
 pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Result<Plan, Stop> {
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let headers = program.predicates[ENTRY].headers();
-    let (early, rewritten) = match join_order {
-        JoinOrder::Written => (Cow::Borrowed(program), BTreeSet::new()),
+    let Early { program, rewritten, estimates } = match join_order {
+        JoinOrder::Written => Early::unchanged(program),
         JoinOrder::ByCost => aggregate_early(program, statistics)?,
     };
-    let program = &*early;
+    let program = &*program;
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
     let numbers: FxHashMap<&SmallStr, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     let mut planner = Planner {
         numbers: &numbers,
-        estimates: Estimates::new(statistics),
+        has_estimates: estimates.is_some(),
+        estimates: estimates.unwrap_or_else(|| Estimates::new(statistics)),
         join_order,
         rewritten: rewritten.iter().map(|name| numbers[name]).collect(),
         keeps_order: false,
@@ -145,6 +145,8 @@ fn times(components: &[ComponentPlan]) -> Vec<Expr> {
 struct Planner<'a> {
     numbers: &'a FxHashMap<&'a SmallStr, usize>,
     estimates: Estimates<'a>,
+    /// Whether all components were estimated before.
+    has_estimates: bool,
     join_order: JoinOrder,
     /// The tables whose rules are not as they were written.
     rewritten: BTreeSet<usize>,
@@ -161,7 +163,7 @@ impl Planner<'_> {
         component: &Component,
         tables: &mut Vec<TablePlan>,
     ) -> Result<ComponentPlan, Stop> {
-        if self.join_order == JoinOrder::ByCost {
+        if self.join_order == JoinOrder::ByCost && !self.has_estimates {
             self.estimates.enter_component(program, &component.predicates, component.recursive)?;
         }
         // The names are in the order of the components.

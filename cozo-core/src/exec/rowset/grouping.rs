@@ -175,6 +175,7 @@ fn small_groups(column: &Column, by_value: &mut [u32], values: &mut Column, grou
 }
 
 /// The place of the value in a row, an integer or null.
+#[inline(always)]
 fn place_of(column: &Column, row: usize) -> usize {
     let int = column.scalar(row).and_then(Scalar::num).and_then(Num::get_int);
     int.map_or(NULL, |int| place(int, false))

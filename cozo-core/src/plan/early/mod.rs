@@ -63,14 +63,31 @@ fn repeats(aggregation: &Aggregation) -> Option<Repeats> {
     }
 }
 
-/// The program with early aggregations where rules gain by them, and the names of its new and changed predicates.
-pub(super) fn aggregate_early<'p>(
+/// A program whose rules aggregate early where they gain by it.
+pub(super) struct Early<'p, 's> {
+    /// The program.
+    pub(super) program: Cow<'p, Program>,
+    /// Its new and changed predicates.
+    pub(super) rewritten: BTreeSet<SmallStr>,
+    /// The sizes of all its relations, if any rule might have gained.
+    pub(super) estimates: Option<Estimates<'s>>,
+}
+
+impl<'p> Early<'p, '_> {
+    /// A program as it is.
+    pub(super) fn unchanged(program: &'p Program) -> Self {
+        Early { program: Cow::Borrowed(program), rewritten: BTreeSet::new(), estimates: None }
+    }
+}
+
+/// Lets the rules of a program aggregate early where they gain by it.
+pub(super) fn aggregate_early<'p, 's>(
     program: &'p Program,
-    statistics: &dyn Statistics,
-) -> Result<(Cow<'p, Program>, BTreeSet<SmallStr>), Stop> {
+    statistics: &'s dyn Statistics,
+) -> Result<Early<'p, 's>, Stop> {
     let mut names = BTreeSet::new();
     if !program.predicates.values().any(may_gain) {
-        return Ok((Cow::Borrowed(program), names));
+        return Ok(Early::unchanged(program));
     }
     let mut estimates = Estimates::new(statistics);
     let mut rewritten = Cow::Borrowed(program);
@@ -94,7 +111,7 @@ pub(super) fn aggregate_early<'p>(
     if let Cow::Owned(program) = &mut rewritten {
         program.components = components;
     }
-    Ok((rewritten, names))
+    Ok(Early { program: rewritten, rewritten: names, estimates: Some(estimates) })
 }
 
 /// Whether a predicate has aggregations that take weights, and a rule that joins.

@@ -42,10 +42,9 @@ impl Weighted {
         let body = &self.rule.body;
         let mentions = |at: &usize| body[*at].variables().contains(&variable);
         let atoms: Vec<usize> = (0..body.len()).filter(mentions).collect();
-        let may_fail = may_fail(body);
         let gives_rows = |at: &usize| matches!(&body[*at], Atom::Apply(apply) if !apply.negated);
         let is_whole = (0..body.len()).all(|at| !gives_rows(&at) || atoms.contains(&at));
-        if is_whole || !atoms.iter().any(gives_rows) || atoms.iter().any(|at| may_fail[*at]) {
+        if is_whole || !atoms.iter().any(gives_rows) {
             return None;
         }
         let outside: BTreeSet<&SmallStr> = (0..body.len())
@@ -61,7 +60,11 @@ impl Weighted {
         }
         let given: BTreeSet<&SmallStr> = atoms.iter().flat_map(|at| body[*at].bindings()).collect();
         let gives_all = atoms.iter().flat_map(|at| body[*at].variables()).all(|name| given.contains(name));
-        (gives_all && !shared.is_empty() && shared.len() <= MAX_SHARED).then_some(Group { atoms, shared })
+        if !gives_all || shared.is_empty() || shared.len() > MAX_SHARED {
+            return None;
+        }
+        let may_fail = may_fail(body);
+        (!atoms.iter().any(|at| may_fail[*at])).then_some(Group { atoms, shared })
     }
 
     /// The rule with a part in place of a group, and the part. Weights are left out if `counts` is not set. `None` if the atoms have no safe

@@ -1,6 +1,6 @@
 //! Which parts a predicate gets: the cheapest of the rewritings that a greedy search finds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -120,7 +120,7 @@ impl PartSearch<'_, '_> {
         let mut best: Option<(usize, State)> = None;
         for variable in &variables {
             budget::step(state.rule.rule.body.len() * state.rule.rule.body.len())?;
-            if let Some(next) = self.eliminated(state, variable)?
+            if let Some(next) = self.eliminated(state, variable, &needed)?
                 && best.as_ref().is_none_or(|(shared, best)| (next.0, next.1.cost) < (*shared, best.cost))
             {
                 best = Some(next);
@@ -130,9 +130,13 @@ impl PartSearch<'_, '_> {
     }
 
     /// The state in which a variable is in a part, and how many variables the part shares.
-    fn eliminated(&mut self, state: &State, variable: &SmallStr) -> Result<Option<(usize, State)>, Stop> {
-        let needed = needed(self.predicate, &state.rule.rule);
-        let Some(group) = state.rule.group_of(variable, &needed) else { return Ok(None) };
+    fn eliminated(
+        &mut self,
+        state: &State,
+        variable: &SmallStr,
+        needed: &BTreeSet<SmallStr>,
+    ) -> Result<Option<(usize, State)>, Stop> {
+        let Some(group) = state.rule.group_of(variable, needed) else { return Ok(None) };
         let used = |column: &HeadColumn| column.aggregation.as_ref().and_then(|used| repeats(used.aggregation));
         let counts = self.predicate.columns.iter().filter_map(used).any(|repeats| repeats != Repeats::Ignores);
         let name = SmallStr::from(format!("{} part {}", self.name, self.next));
