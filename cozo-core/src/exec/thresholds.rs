@@ -149,6 +149,10 @@ pub const SPARSE_MIN_WORDS: usize = 4;
 /// Unit: values. Bench: `pokec`.
 pub const SMALL_GROUPS: u64 = 1 << 16;
 
+/// From this many groups on, a hash table of integers may become an array.
+/// Unit: groups. Bench: `patterns`.
+pub const LOOK_MIN_GROUPS: usize = 1 << 12;
+
 /// The most codes for an index of so many rows: at four bytes each, they take at most a few times the memory of a hash table.
 pub fn max_codes(rows: u64) -> u64 {
     rows.saturating_mul(16).saturating_add(1024)

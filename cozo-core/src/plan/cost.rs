@@ -327,14 +327,11 @@ impl<'e> Costs<'e> {
             let names = expr.variables();
             !names.is_empty() && names.into_iter().all(among)
         };
-        let column_of = |name: &SmallStr| {
-            apply.args.iter().position(|arg| matches!(arg, Arg::Variable(variable) if variable.name == *name))
-        };
         self.equalities.iter().flat_map(|[a, b]| [(a, b), (b, a)]).find_map(|(known, of_rows)| {
             let connects = are_among(known, &|name| step.bound.contains(name))
-                && are_among(of_rows, &|name| column_of(name).is_some());
+                && are_among(of_rows, &|name| apply.column_of(name).is_some());
             connects.then(|| match of_rows {
-                Expr::Variable(name, _) => size.matches(&[column_of(name).unwrap_or_default()]),
+                Expr::Variable(name, _) => size.matches(&[apply.column_of(name).unwrap_or_default()]),
                 _ => size.rows.sqrt(),
             })
         })
@@ -356,24 +353,19 @@ impl<'e> Costs<'e> {
         connects.then_some(part)
     }
 
-    /// The number of rows after each giver of an order.
-    pub(super) fn rows_along(&self, order: impl Iterator<Item = usize>) -> Vec<f64> {
+    /// The sequence of givers in an order in which each can stand, and the number of rows after each.
+    pub(super) fn along(&self, order: impl Iterator<Item = usize>) -> (Step, Vec<f64>) {
         let mut step = self.start();
-        let mut rows_after = |giver| {
-            // Each can stand where it is.
+        let rows = order.map(|giver| {
             let _ = self.advance(&mut step, giver);
             step.rows
-        };
-        order.map(&mut rows_after).collect()
+        });
+        let rows = rows.collect();
+        (step, rows)
     }
 
-    /// The sequence of all givers in the written order.
-    pub(super) fn as_written(&self) -> Step {
-        let mut step = self.start();
-        // In the written order every atom can stand where it is.
-        for giver in 0..self.givers.len() {
-            let _ = self.advance(&mut step, giver);
-        }
-        step
+    /// The sequence of all givers in the written order, in which each can stand where it is.
+    pub(super) fn as_written(&self) -> (Step, Vec<f64>) {
+        self.along(0..self.givers.len())
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::cost::{Costs, GROUP, LIST_LENGTH};
 use super::statistics::{Size, Statistics};
 use crate::budget::{self, Stop};
-use crate::program::{Arg, Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, Variable};
+use crate::program::{Atom, ConstantRows, Definition, HeadColumn, Predicate, Program, Rule, Target, Variable};
 use crate::value::SmallStr;
 
 /// A guess: how many rows a recursive rule gives for each row that it begins with.
@@ -102,7 +102,7 @@ impl<'a> Estimates<'a> {
     /// What it costs to enumerate the rows of a body and to aggregate them, in groups or not. Unit: look-ups of a key.
     pub fn cost(&self, body: &[Atom], is_grouped: bool) -> Result<f64, Stop> {
         let costs = Costs::new(self, body, None);
-        let step = costs.found_quickly()?.unwrap_or_else(|| costs.as_written());
+        let step = costs.found_quickly()?.unwrap_or_else(|| costs.as_written().0);
         Ok(step.cost + if is_grouped { step.rows * GROUP } else { 0.0 })
     }
 
@@ -120,8 +120,7 @@ impl<'a> Estimates<'a> {
     fn distinct(&self, body: &[Atom], variable: &SmallStr) -> f64 {
         let of_atom = |atom: &Atom| {
             let Atom::Apply(apply) = atom else { return None };
-            let is_here = |arg: &Arg| matches!(arg, Arg::Variable(found) if found.name == *variable);
-            let column = apply.args.iter().position(is_here).filter(|_| !apply.negated)?;
+            let column = apply.column_of(variable).filter(|_| !apply.negated)?;
             self.size(&apply.target).distinct.get(column).copied()
         };
         body.iter().filter_map(of_atom).fold(f64::INFINITY, f64::min)
@@ -143,6 +142,6 @@ impl<'a> Estimates<'a> {
     /// The number of rows that the first atoms of a body give.
     pub fn rows_after(&self, body: &[Atom]) -> f64 {
         let costs = Costs::new(self, body, None);
-        costs.as_written().rows
+        costs.as_written().0.rows
     }
 }

@@ -71,7 +71,7 @@ impl Estimates<'_> {
         if costs.givers.len() < 2 || costs.givers.len() > MAX_REORDERED {
             return Ok(Ordered::as_written(rule));
         }
-        let (before, best) = (costs.as_written(), costs.best(delta)?);
+        let ((before, rows), best) = (costs.as_written(), costs.best(delta)?);
         // A round had better begin with the delta, which may be small.
         let begins_with_delta = delta.is_none_or(|delta| costs.givers[0] == delta);
         let enough = match begins_with_delta {
@@ -80,18 +80,13 @@ impl Estimates<'_> {
             false => 1.0 / CLEARLY_CHEAPER,
         };
         let Some((order, after)) = best.filter(|(_, after)| before.cost > after.cost * enough) else {
-            return Ok(Ordered {
-                had_choice: true,
-                cost: before.cost,
-                rows: costs.rows_along(0..costs.givers.len()),
-                ..Ordered::as_written(rule)
-            });
+            return Ok(Ordered { had_choice: true, cost: before.cost, rows, ..Ordered::as_written(rule) });
         };
         let reason = match delta {
             None => format!("reordered: cost {} instead of {}", rounded(after.cost), rounded(before.cost)),
             Some(_) => BEGINS_WITH_DELTA.to_string(),
         };
-        let rows = costs.rows_along(order.iter().copied());
+        let (_, rows) = costs.along(order.iter().copied());
         Ok(Ordered { had_choice: true, cost: after.cost, rows, ..costs.reordered(rule, &order, reason)? })
     }
 

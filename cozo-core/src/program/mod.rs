@@ -32,6 +32,7 @@ mod habits;
 mod names;
 mod parameters;
 pub mod passes;
+mod rename;
 mod resolve;
 mod search;
 mod search_error;
@@ -279,6 +280,11 @@ pub enum Arg {
 }
 
 impl Apply {
+    /// The first column whose argument is a variable.
+    pub fn column_of(&self, name: &SmallStr) -> Option<usize> {
+        self.args.iter().position(|arg| matches!(arg, Arg::Variable(variable) if variable.name == *name))
+    }
+
     /// The variables among its arguments, which it binds if it is not negated.
     pub fn bindings(&self) -> impl Iterator<Item = &SmallStr> {
         self.args.iter().filter_map(|arg| match arg {

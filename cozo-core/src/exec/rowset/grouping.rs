@@ -8,7 +8,7 @@
 use std::hint::select_unpredictable;
 
 use crate::exec::rowset::table::Table;
-use crate::exec::thresholds::{SMALL_GROUPS, max_codes};
+use crate::exec::thresholds::{LOOK_MIN_GROUPS, SMALL_GROUPS, max_codes};
 use crate::value::{Batch, Column, Num, Primitive, Scalar};
 
 /// Numbers groups in the order of their first row.
@@ -108,8 +108,10 @@ impl By {
         if let By::SmallInts { values, .. } = self {
             let values = std::mem::take(values);
             let len = values.len();
-            *self =
-                By::Any { keys: Table::of_distinct(Batch::new(vec![values], len)), look_at: (2 * len).max(MIN_LOOK) };
+            *self = By::Any {
+                keys: Table::of_distinct(Batch::new(vec![values], len)),
+                look_at: (2 * len).max(LOOK_MIN_GROUPS),
+            };
         }
     }
 
@@ -128,9 +130,6 @@ impl By {
         *self = By::SmallInts { by_value, values };
     }
 }
-
-/// A table of fewer groups stays one.
-const MIN_LOOK: usize = 1 << 12;
 
 /// How many places a column needs, if all its values are null or small for so many groups.
 fn places(column: &Column, groups: usize) -> Option<usize> {

@@ -6,8 +6,6 @@
 //!     all of *e[a, b], *e[b, c]     less those of *e[a, b], *e[b, a]
 //! ```
 
-use std::collections::BTreeMap;
-
 use super::column_type;
 use super::part::Weighted;
 use crate::expr::Expr;
@@ -28,7 +26,7 @@ pub(super) fn without_tests(predicate: &Predicate, rule: &Rule) -> Option<Vec<We
     if !predicate.columns.iter().all(is_count) || may_fail(&rule.body).contains(&true) {
         return None;
     }
-    let mut rules = vec![Weighted { rule: rule.clone(), weights: vec![], is_negative: false }];
+    let mut rules = vec![Weighted::of(rule)];
     for _ in 0..MAX_TESTS {
         let split: Option<Vec<[Weighted; 2]>> = rules.iter().map(split).collect();
         let Some(split) = split else { break };
@@ -41,17 +39,14 @@ pub(super) fn without_tests(predicate: &Predicate, rule: &Rule) -> Option<Vec<We
 fn split(weighted: &Weighted) -> Option<[Weighted; 2]> {
     let body = &weighted.rule.body;
     let (at, excluded) = (0..body.len()).find_map(|at| Some((at, excluded(body, at)?)))?;
-    let mut rest = body.clone();
-    rest.remove(at);
-    let all = Weighted { rule: Rule { body: rest.clone(), ..weighted.rule.clone() }, ..weighted.clone() };
-    let excluded = match excluded {
-        Excluded::Equal(a, b) => renamed(&Rule { body: rest, ..weighted.rule.clone() }, &a, &b),
-        Excluded::With(apply) => {
-            rest.push(Atom::Apply(apply));
-            Rule { body: rest, ..weighted.rule.clone() }
-        }
-    };
-    Some([all, Weighted { rule: excluded, is_negative: !weighted.is_negative, ..weighted.clone() }])
+    let mut all = weighted.clone();
+    all.rule.body.remove(at);
+    let mut of_excluded = Weighted { is_negative: !weighted.is_negative, ..all.clone() };
+    match excluded {
+        Excluded::Equal(a, b) => of_excluded.rule.replace_variable(&a, &b),
+        Excluded::With(apply) => of_excluded.rule.body.push(Atom::Apply(apply)),
+    }
+    Some([all, of_excluded])
 }
 
 /// What a test excludes.
@@ -84,14 +79,4 @@ fn excluded(body: &[Atom], at: usize) -> Option<Excluded> {
         }
         _ => None,
     }
-}
-
-/// The rule with one variable in place of another.
-fn renamed(rule: &Rule, old: &SmallStr, new: &SmallStr) -> Rule {
-    let names: BTreeMap<&SmallStr, &SmallStr> = [(old, new)].into();
-    let mut name = |found: &SmallStr| names.get(found).map_or_else(|| found.clone(), |new| (*new).clone());
-    let mut renamed = rule.clone();
-    renamed.head.iter_mut().for_each(|variable| variable.name = name(&variable.name));
-    renamed.body.iter_mut().for_each(|atom| super::search::rename(atom, &mut name));
-    renamed
 }

@@ -28,6 +28,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use self::part::Weighted;
+use super::cost::is_application;
 use super::estimates::Estimates;
 use super::statistics::Statistics;
 use crate::budget::Stop;
@@ -35,9 +36,7 @@ use crate::diag::SourceSpan;
 use crate::expr::Expr;
 use crate::expr::aggregations::{self, Aggregation};
 use crate::expr::functions;
-use crate::program::{
-    AggregationUse, Arg, Atom, Component, Definition, HeadColumn, Predicate, Program, Rule, Target, Variable,
-};
+use crate::program::{AggregationUse, Arg, Atom, Component, Definition, HeadColumn, Predicate, Program, Rule, Target};
 use crate::schema::{BaseType, ColumnType};
 use crate::value::{DataValue, SmallStr};
 
@@ -118,8 +117,7 @@ pub(super) fn aggregate_early<'p, 's>(
 fn may_gain(predicate: &Predicate) -> bool {
     let Definition::Rules(rules) = &predicate.definition else { return false };
     let aggregations = || predicate.columns.iter().filter_map(|column| column.aggregation.as_ref());
-    let joins =
-        |rule: &Rule| rule.body.iter().filter(|atom| matches!(atom, Atom::Apply(apply) if !apply.negated)).count();
+    let joins = |rule: &Rule| rule.body.iter().filter(|atom| is_application(atom)).count();
     predicate.is_aggregated()
         && aggregations().all(|used| repeats(used.aggregation).is_some())
         && rules.iter().any(|rule| joins(rule) > 1)
@@ -176,8 +174,7 @@ fn weighted_rule(columns: &[HeadColumn], weighted: Weighted) -> Option<Rule> {
     if is_negative {
         factors.push(Expr::Constant(DataValue::from(-1), span));
     }
-    let mut computed: Vec<(Vec<Expr>, SmallStr)> = vec![];
-    for (column, variable) in columns.iter().zip(&mut rule.head) {
+    for (nth, (column, variable)) in columns.iter().zip(&mut rule.head).enumerate() {
         let Some(used) = &column.aggregation else { continue };
         let value = Expr::Variable(variable.name.clone(), variable.span);
         let product = match repeats(used.aggregation) {
@@ -192,16 +189,8 @@ fn weighted_rule(columns: &[HeadColumn], weighted: Weighted) -> Option<Rule> {
             Some(Repeats::Adds) => [vec![value], factors.clone()].concat(),
             Some(Repeats::Ignores) | None => continue,
         };
-        let text = format!("{product:?}");
-        let found = computed.iter().find(|(other, _)| format!("{other:?}") == text).map(|(_, name)| name.clone());
-        variable.name = found.unwrap_or_else(|| {
-            let name = SmallStr::from(format!("#w{}", computed.len()));
-            computed.push((product, name.clone()));
-            name
-        });
-    }
-    for (product, name) in computed {
-        rule.body.push(Atom::Unify(Variable { name, span }, multiplied(product, span)?));
+        variable.name = SmallStr::from(format!("#w{nth}"));
+        rule.body.push(Atom::Unify(variable.clone(), multiplied(product, span)?));
     }
     Some(rule)
 }
@@ -240,9 +229,8 @@ fn column_type(body: &[Atom], name: &SmallStr) -> Option<ColumnType> {
     body.iter().find_map(|atom| {
         let Atom::Apply(apply) = atom else { return None };
         let Target::Stored(read) = &apply.target else { return None };
-        let column =
-            apply.args.iter().position(|arg| matches!(arg, Arg::Variable(variable) if variable.name == *name))?;
-        (!apply.negated).then(|| read.schema.columns().nth(column).map(|column| column.column_type.clone()))?
+        let column = apply.column_of(name).filter(|_| !apply.negated)?;
+        read.schema.columns().nth(column).map(|column| column.column_type.clone())
     })
 }
 

@@ -6,7 +6,7 @@ use super::{aggregation, multiplied, used};
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::expr::Expr;
-use crate::plan::cost::may_fail;
+use crate::plan::cost::{is_application, may_fail};
 use crate::plan::estimates::Estimates;
 use crate::program::{
     Apply, Arg, Atom, Definition, HeadColumn, Predicate, ProgramError, Rule, Target, Variable, order_body,
@@ -36,13 +36,18 @@ pub(super) struct Group {
 }
 
 impl Weighted {
+    /// A rule whose solutions count once.
+    pub(super) fn of(rule: &Rule) -> Self {
+        Weighted { rule: rule.clone(), weights: vec![], is_negative: false }
+    }
+
     /// The atoms with a variable, if they may become a part: together they give all their variables, they cannot fail, and they share few
     /// variables with the rest.
     pub(super) fn group_of(&self, variable: &SmallStr, needed: &BTreeSet<SmallStr>) -> Option<Group> {
         let body = &self.rule.body;
         let mentions = |at: &usize| body[*at].variables().contains(&variable);
         let atoms: Vec<usize> = (0..body.len()).filter(mentions).collect();
-        let gives_rows = |at: &usize| matches!(&body[*at], Atom::Apply(apply) if !apply.negated);
+        let gives_rows = |at: &usize| is_application(&body[*at]);
         let is_whole = (0..body.len()).all(|at| !gives_rows(&at) || atoms.contains(&at));
         if is_whole || !atoms.iter().any(gives_rows) {
             return None;

@@ -8,9 +8,8 @@ use super::exclusion::without_tests;
 use super::part::Weighted;
 use super::{Repeats, needed, repeats, sums_are_of_numbers, weighted_predicate};
 use crate::budget::{self, Stop};
-use crate::expr::Expr;
 use crate::plan::estimates::Estimates;
-use crate::program::{Apply, Arg, Atom, Definition, HeadColumn, Predicate, Rule, Target};
+use crate::program::{Apply, Atom, Definition, HeadColumn, Predicate, Rule, Target};
 use crate::value::SmallStr;
 
 /// How many times cheaper a rewriting must be. It reads relations as a whole that the rule may only look into.
@@ -41,18 +40,16 @@ pub(super) fn rewrite(
     estimates: &mut Estimates<'_>,
 ) -> Result<Option<(Predicate, Vec<Part>)>, Stop> {
     let Definition::Rules(rules) = &predicate.definition else { return Ok(None) };
-    let is_grouped = is_grouped(predicate);
-    let mut before = 0.0;
-    for rule in rules {
-        before += estimates.cost(&rule.body, is_grouped)?;
-    }
+    let is_grouped = predicate.columns.iter().any(|column| column.aggregation.is_none());
+    let costs: Vec<f64> = rules.iter().map(|rule| estimates.cost(&rule.body, is_grouped)).collect::<Result<_, _>>()?;
+    let before: f64 = costs.iter().sum();
     if before < MIN_COST {
         return Ok(None);
     }
-    let mut search = PartSearch { name, predicate, estimates, next: 1 };
+    let mut search = PartSearch { name, predicate, is_grouped, estimates, next: 1 };
     let (mut after, mut parts, mut rewritten) = (0.0, vec![], vec![]);
-    for rule in rules {
-        let found = search.of_rule(rule)?;
+    for (rule, cost) in rules.iter().zip(costs) {
+        let found = search.of_rule(rule, cost)?;
         after += found.iter().map(|state| state.cost).sum::<f64>();
         for state in found {
             parts.extend(state.parts);
@@ -74,20 +71,22 @@ pub(super) fn rewrite(
 struct PartSearch<'s, 'e> {
     name: &'s SmallStr,
     predicate: &'s Predicate,
+    /// Whether the predicate has groups.
+    is_grouped: bool,
     estimates: &'s mut Estimates<'e>,
     /// The number of the next part.
     next: usize,
 }
 
 impl PartSearch<'_, '_> {
-    /// The rules that replace a rule: itself with parts, or several with and without a test.
-    fn of_rule(&mut self, rule: &Rule) -> Result<Vec<State>, Stop> {
-        let as_it_is = Weighted { rule: rule.clone(), weights: vec![], is_negative: false };
-        let whole = self.reduced(as_it_is)?;
+    /// The rules that replace a rule of a cost: itself with parts, or several with and without a test.
+    fn of_rule(&mut self, rule: &Rule, cost: f64) -> Result<Vec<State>, Stop> {
+        let whole = self.reduced(Weighted::of(rule), cost)?;
         let Some(split) = without_tests(self.predicate, rule) else { return Ok(vec![whole]) };
         let mut states = vec![];
         for rule in split {
-            states.push(self.reduced(rule)?);
+            let cost = self.estimates.cost(&rule.rule.body, self.is_grouped)?;
+            states.push(self.reduced(rule, cost)?);
         }
         let cost: f64 = states.iter().map(|state| state.cost).sum();
         Ok(if cost * MIN_GAIN < whole.cost { states } else { vec![whole] })
@@ -95,8 +94,7 @@ impl PartSearch<'_, '_> {
 
     /// The rule with the parts that make it cheapest. A step that gains nothing may make the next one possible, so all steps are taken, and
     /// the best state on the way is the result.
-    fn reduced(&mut self, rule: Weighted) -> Result<State, Stop> {
-        let cost = self.estimates.cost(&rule.rule.body, is_grouped(self.predicate))?;
+    fn reduced(&mut self, rule: Weighted, cost: f64) -> Result<State, Stop> {
         let mut state = State { rule, parts: vec![], parts_cost: 0.0, cost };
         let mut best = state.clone();
         while let Some(next) = self.step(&state)? {
@@ -146,16 +144,11 @@ impl PartSearch<'_, '_> {
         }
         self.next += 1;
         let parts_cost = state.parts_cost + self.estimates.enter_part(&name, &part)?;
-        let cost = parts_cost + self.estimates.cost(&rule.rule.body, is_grouped(self.predicate))?;
+        let cost = parts_cost + self.estimates.cost(&rule.rule.body, self.is_grouped)?;
         let mut parts = state.parts.clone();
         parts.push((name, part));
         Ok(Some((group.shared.len(), State { rule, parts, parts_cost, cost })))
     }
-}
-
-/// Whether an aggregated predicate has groups.
-fn is_grouped(predicate: &Predicate) -> bool {
-    predicate.columns.iter().any(|column| column.aggregation.is_none())
 }
 
 /// Names the parts anew, in their order, and lets equal ones be one: a pattern often has the same branch at several places.
@@ -196,39 +189,13 @@ fn canonical(part: &Predicate) -> String {
     let mut text = String::new();
     for rule in rules {
         let mut rule = rule.clone();
-        let mut number = |name: &SmallStr| {
+        rule.rename(&mut |name| {
             let next = numbers.len();
-            SmallStr::from(format!("v{}", *numbers.entry(name.clone()).or_insert(next)))
-        };
-        rule.head.iter_mut().for_each(|variable| variable.name = number(&variable.name));
-        rule.body.iter_mut().for_each(|atom| rename(atom, &mut number));
+            *name = SmallStr::from(format!("v{}", *numbers.entry(name.clone()).or_insert(next)));
+        });
         text += &rule.to_string();
     }
     let aggregation = |column: &HeadColumn| column.aggregation.as_ref().map_or("", |used| used.aggregation.name);
     part.columns.iter().for_each(|column| text = format!("{text} {}", aggregation(column)));
     text
-}
-
-/// Gives the variables of an atom other names.
-pub(super) fn rename(atom: &mut Atom, name: &mut impl FnMut(&SmallStr) -> SmallStr) {
-    let renamed = |expr: &Expr, name: &mut dyn FnMut(&SmallStr) -> SmallStr| {
-        expr.map_leaves(&mut |leaf| match leaf {
-            Expr::Variable(old, span) => Expr::Variable(name(old), *span),
-            other => other.clone(),
-        })
-    };
-    match atom {
-        Atom::Apply(apply) => apply.args.iter_mut().for_each(|arg| match arg {
-            Arg::Wildcard => {}
-            Arg::Variable(variable) => variable.name = name(&variable.name),
-            Arg::Expr(expr) => *expr = renamed(expr, name),
-        }),
-        Atom::Filter(expr) => *expr = renamed(expr, name),
-        Atom::Unify(variable, expr) | Atom::Same(variable, expr) | Atom::Unnest(variable, expr) => {
-            variable.name = name(&variable.name);
-            *expr = renamed(expr, name);
-        }
-        // They do not become parts.
-        Atom::Search(_) | Atom::AsOf(_) => {}
-    }
 }

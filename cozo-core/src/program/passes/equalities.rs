@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::Expr;
-use crate::program::{Apply, Arg, Atom, Rule, Target, Variable};
+use crate::program::{Apply, Arg, Atom, Rule, Target};
 use crate::schema::{BaseType, ColumnType};
 use crate::value::SmallStr;
 
@@ -20,8 +20,7 @@ use crate::value::SmallStr;
 pub fn share_variables(mut rule: Rule) -> Rule {
     while let Some((at, kept, dropped)) = equality(&rule.body) {
         rule.body.remove(at);
-        rule.head.iter_mut().for_each(|variable| rename(variable, &dropped, &kept));
-        rule.body.iter_mut().for_each(|atom| rename_in(atom, &dropped, &kept));
+        rule.replace_variable(&dropped, &kept);
     }
     rule
 }
@@ -64,46 +63,4 @@ fn bindings(body: &[Atom]) -> FxHashMap<&SmallStr, (usize, &ColumnType)> {
         }
     }
     bindings
-}
-
-fn rename(variable: &mut Variable, from: &SmallStr, to: &SmallStr) {
-    if variable.name == *from {
-        variable.name = to.clone();
-    }
-}
-
-fn rename_in(atom: &mut Atom, from: &SmallStr, to: &SmallStr) {
-    let in_expr = |expr: &mut Expr| {
-        *expr = expr.map_leaves(&mut |leaf| match leaf {
-            Expr::Variable(name, span) if name == from => Expr::Variable(to.clone(), *span),
-            other => other.clone(),
-        });
-    };
-    let in_variable = |variable: &mut Variable| rename(variable, from, to);
-    match atom {
-        Atom::Apply(apply) => {
-            for arg in &mut apply.args {
-                match arg {
-                    Arg::Variable(variable) => in_variable(variable),
-                    Arg::Expr(expr) => in_expr(expr),
-                    Arg::Wildcard => {}
-                }
-            }
-        }
-        Atom::Filter(expr) => in_expr(expr),
-        Atom::Unify(variable, expr) | Atom::Unnest(variable, expr) | Atom::Same(variable, expr) => {
-            in_variable(variable);
-            in_expr(expr);
-        }
-        Atom::Search(search) => {
-            in_expr(&mut search.query);
-            search.filter.iter_mut().for_each(in_expr);
-            search.outputs.iter_mut().for_each(|(_, variable)| in_variable(variable));
-        }
-        Atom::AsOf(read) => {
-            in_expr(&mut read.time);
-            read.keys.iter_mut().for_each(|(_, value)| in_expr(value));
-            read.outputs.iter_mut().for_each(|(_, variable)| in_variable(variable));
-        }
-    }
 }
