@@ -14,6 +14,8 @@ pub mod records;
 pub mod recursion;
 pub mod settings;
 pub mod social;
+#[cfg(feature = "columns")]
+pub mod spill;
 pub mod values;
 
 use std::collections::BTreeMap;
