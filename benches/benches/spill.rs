@@ -1,12 +1,13 @@
 //! Queries whose intermediate results outgrow `query_memory_mb`: with memory enough, and with a small limit.
 //!
 //! `COZO_BENCH_SPILL_SCALE` is the scale of the data (0.02; 1 has thirty million groups and two hundred million pairs), and
-//! `COZO_BENCH_SPILL_MB` the limit at scale 1 in megabytes (256), which shrinks and grows with the scale. `COZO_BENCH_SECONDS` is the
-//! time limit of a query (600), and `COZO_BENCH_THREADS` the number of threads that it may use (2). Arguments choose the cases
-//! whose names contain one of them. Into `COZO_BENCH_SPILL_CSV` go the files for other systems.
+//! `COZO_BENCH_SPILL_MB` the limit at scale 1 in megabytes (256), which shrinks and grows with the scale.
+//! `COZO_BENCH_SPILL_RUNS` chooses the runs (`enough,limit`), and arguments the cases whose names contain one of them.
+//! `COZO_BENCH_SECONDS` is the time limit of a query (600), and `COZO_BENCH_THREADS` the number of threads that it may use (2). Into
+//! `COZO_BENCH_SPILL_CSV` go the files for other systems.
 //!
-//! Each measurement is a process of its own: this program, started again. All data is in memory. A query that fails is told, and has no
-//! figure. A wrong answer ends the bench.
+//! Each measurement is a process of its own: this program, started again. All data is in memory. A query that fails is told, and
+//! has no figure. A wrong answer ends the bench.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,111 +22,150 @@ fn main() -> ExitCode {
     exit_code(run_asked().unwrap_or_else(measure))
 }
 
-/// How the two runs of a case ended.
+/// How a run ended, if it was wanted.
+type Outcome = Option<Result<Run, String>>;
+
+/// A case with its right answer, and how its runs with memory enough and with the limit ended.
 struct Measured {
     case: &'static Case,
-    enough: Result<Run, String>,
-    limited: Result<Run, String>,
+    expected: Vec<i64>,
+    enough: Outcome,
+    limited: Outcome,
+}
+
+struct Bench {
+    settings: Settings,
+    limit_mb: u64,
+    /// Whether runs with memory enough and runs with the limit are wanted.
+    wanted: [bool; 2],
+    cases: Vec<Measured>,
 }
 
 fn measure() -> Result<(), String> {
-    let scale: Scale = setting("SPILL_SCALE")
-        .map_or(Ok(Scale(0.02)), |text| text.parse())
-        .map_err(|error| format!("COZO_BENCH_SPILL_SCALE: {error}"))?;
-    let limit_mb = ((number("SPILL_MB", 256)? as f64 * scale.0).round() as u64).max(1);
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(|error| error.to_string())?;
-    let folder = scratch.path().to_path_buf();
-    let settings = Settings { scale, folder, seconds: number("SECONDS", 600)? as u64, threads: number("THREADS", 2)? };
-    let answers = answers(&settings)?;
+    let mut bench = Bench::prepare(scratch.path())?;
     if let Some(folder) = setting("SPILL_CSV") {
-        let written = export::write(scale, limit_mb, &settings.inputs(), &answers, Path::new(&folder));
+        let answers: Vec<_> = bench.cases.iter().map(|measured| (measured.case, &measured.expected[..])).collect();
+        let Settings { scale, .. } = bench.settings;
+        let written = export::write(scale, bench.limit_mb, &bench.settings.inputs(), &answers, Path::new(&folder));
         written.map_err(|error| format!("{folder}: {error}"))?;
     }
-    let mut all = vec![];
-    for (case, expected) in answers {
-        let checked = |limit_mb| {
-            let run = spawn(case, &settings, limit_mb);
-            match &run {
-                Ok(run) if run.answer != expected => {
-                    Err(format!("a wrong answer to {}: {:?}, and not {expected:?}", case.name, run.answer))
+    bench.run()?;
+    println!("{}", bench.table());
+    bench.figures().record()
+}
+
+impl Bench {
+    /// Reads the environment, chooses the cases, and computes their answers. Files of the social network are written into the folder
+    /// if a case needs them.
+    fn prepare(folder: &Path) -> Result<Bench, String> {
+        let scale: Scale = setting("SPILL_SCALE")
+            .map_or(Ok(Scale(0.02)), |text| text.parse())
+            .map_err(|error| format!("COZO_BENCH_SPILL_SCALE: {error}"))?;
+        let limit_mb = ((number("SPILL_MB", 256)? as f64 * scale.0).round() as u64).max(1);
+        let (seconds, threads) = (number("SECONDS", 600)? as u64, number("THREADS", 2)?);
+        let settings = Settings { scale, folder: folder.to_path_buf(), seconds, threads };
+        let runs = setting("SPILL_RUNS").unwrap_or("enough,limit".to_string());
+        let wanted = ["enough", "limit"].map(|name| runs.split(',').any(|run| run.trim() == name));
+        if wanted == [false, false] {
+            return Err(format!("COZO_BENCH_SPILL_RUNS is '{runs}', and should be `enough`, `limit` or both"));
+        }
+        let inputs = settings.inputs();
+        let names: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+        let is_wanted = |case: &&Case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str()));
+        let mut cases = vec![];
+        for case in CASES.iter().filter(is_wanted) {
+            if case.name == "distinct" {
+                let cache = setting("CACHE").map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
+                network::prepare(&inputs, &cache).map_err(|error| format!("the social network: {error}"))?;
+            }
+            cases.push(Measured { case, expected: (case.answer)(&inputs)?, enough: None, limited: None });
+        }
+        Ok(Bench { settings, limit_mb, wanted, cases })
+    }
+
+    /// Runs everything that is wanted, one process after the other.
+    fn run(&mut self) -> Result<(), String> {
+        let limits = [None, Some(self.limit_mb)];
+        for Measured { case, expected, enough, limited } in &mut self.cases {
+            for ((outcome, limit_mb), wanted) in [enough, limited].into_iter().zip(limits).zip(self.wanted) {
+                if !wanted {
+                    continue;
                 }
-                _ => Ok(run),
-            }
-        };
-        eprintln!("{}: {}", case.name, case.what);
-        all.push(Measured { case, enough: checked(None)?, limited: checked(Some(limit_mb))? });
-    }
-    println!("{}", table(&all, scale, limit_mb, settings.threads));
-    figures(&all, scale, limit_mb, settings.threads).record()
-}
-
-/// The cases that are wanted with their answers. The social network is written if one needs it.
-fn answers(settings: &Settings) -> Result<Vec<(&'static Case, Vec<i64>)>, String> {
-    let names: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_wanted = |case: &&Case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str()));
-    let cases: Vec<&Case> = CASES.iter().filter(is_wanted).collect();
-    let inputs = settings.inputs();
-    if cases.iter().any(|case| case.name == "distinct") {
-        let cache = setting("CACHE").map_or(PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
-        network::prepare(&inputs, &cache).map_err(|error| format!("the social network: {error}"))?;
-    }
-    cases.into_iter().map(|case| Ok((case, (case.answer)(&inputs)?))).collect()
-}
-
-fn title(scale: Scale, limit_mb: u64, threads: usize) -> String {
-    format!("scale {}, limit {limit_mb} MB, {threads} threads", scale.0)
-}
-
-/// A row for each case, and below it why queries failed.
-fn table(all: &[Measured], scale: Scale, limit_mb: u64, threads: usize) -> String {
-    let mut text = format!("\nspill: {}\n\n", title(scale, limit_mb, threads));
-    text += &format!("{:<16} {:>10} {:>10} {:>8}", "", "enough, s", "limit, s", "ratio");
-    text += &format!(" {:>10} {:>28} {:>28}\n", "data, MB", "enough: MB above, kept", "limit: MB above, kept");
-    let mut failures = String::new();
-    for Measured { case, enough, limited } in all {
-        let seconds = |run: &Result<Run, String>| shown(run.as_ref().ok().map(|run| run.seconds), 3);
-        let memory = |run: &Result<Run, String>| match run {
-            Ok(run) => format!("{:.0}, {:.0}", run.peak_mb, run.kept_mb),
-            Err(_) => String::new(),
-        };
-        let ratio =
-            enough.as_ref().ok().zip(limited.as_ref().ok()).map(|(enough, limited)| limited.seconds / enough.seconds);
-        let data = enough.as_ref().or(limited.as_ref()).ok().map(|run| format!("{:.0}", run.data_mb));
-        text += &format!("{:<16} {:>10} {:>10}", case.name, seconds(enough), seconds(limited));
-        text += &format!(
-            " {:>8} {:>10}",
-            ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
-            data.unwrap_or_default()
-        );
-        text += &format!(" {:>28} {:>28}\n", memory(enough), memory(limited));
-        for (limit, run) in [("memory enough", enough), ("the limit", limited)] {
-            if let Err(error) = run {
-                failures += &format!("{} fails with {limit}: {}\n", case.name, first_line(error));
+                let run = spawn(case, &self.settings, limit_mb);
+                let limit = limit_mb.map_or("memory enough".to_string(), |limit| format!("{limit} MB"));
+                match &run {
+                    Ok(run) if run.answer != *expected => {
+                        return Err(format!("a wrong answer to {}: {:?}, and not {expected:?}", case.name, run.answer));
+                    }
+                    Ok(run) => eprintln!("{} ({}) with {limit}: {:.3} s", case.name, case.what, run.seconds),
+                    Err(error) => eprintln!("{} ({}) fails with {limit}: {}", case.name, case.what, brief(error)),
+                }
+                *outcome = Some(run);
             }
         }
+        Ok(())
     }
-    if failures.is_empty() { text } else { format!("{text}\n{failures}") }
-}
 
-/// A figure, or that there is none.
-fn shown(value: Option<f64>, digits: usize) -> String {
-    value.map_or("fails".to_string(), |value| format!("{value:.digits$}"))
-}
+    fn title(&self) -> String {
+        let Settings { scale, threads, .. } = &self.settings;
+        format!("scale {}, limit {} MB, {threads} threads", scale.0, self.limit_mb)
+    }
 
-/// The line of an error that says what happened; the first is its code.
-fn first_line(error: &str) -> String {
-    error.lines().filter(|line| !line.trim().is_empty()).take(2).map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
-fn figures(all: &[Measured], scale: Scale, limit_mb: u64, threads: usize) -> Figures {
-    let mut figures = Figures::new("spill", title(scale, limit_mb, threads));
-    let limited = format!("mem, {limit_mb} MB");
-    for measured in all {
-        for (system, run) in [("mem", &measured.enough), (limited.as_str(), &measured.limited)] {
-            let Ok(run) = run else { continue };
-            figures.add(system, measured.case.name, "s", run.seconds);
-            figures.add(system, &format!("{}, memory above the data", measured.case.name), "MB", run.peak_mb);
+    /// A row for each case.
+    fn table(&self) -> String {
+        let heads = ["enough, s", "limit, s", "ratio", "data, MB", "enough, MB above", "limit, MB above"];
+        let row = |name: &str, cells: &[String]| {
+            let cells: String = cells.iter().map(|cell| format!(" {cell:>17}")).collect();
+            format!("{name:<16}{cells}\n")
+        };
+        let mut text = format!("\nspill: {}\n\n{}", self.title(), row("", &heads.map(String::from)));
+        for Measured { case, enough, limited, .. } in &self.cases {
+            let (some_enough, some_limited) = (finished(enough), finished(limited));
+            let ratio = some_enough.zip(some_limited).map(|(enough, limited)| limited.seconds / enough.seconds);
+            let data = some_enough.or(some_limited).map(|run| format!("{:.0}", run.data_mb));
+            let cells = [
+                cell(enough, |run| format!("{:.3}", run.seconds)),
+                cell(limited, |run| format!("{:.3}", run.seconds)),
+                ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
+                data.unwrap_or_default(),
+                cell(enough, |run| format!("{:.0}", run.peak_mb)),
+                cell(limited, |run| format!("{:.0}", run.peak_mb)),
+            ];
+            text += &row(case.name, &cells);
         }
+        text
     }
-    figures
+
+    fn figures(&self) -> Figures {
+        let mut figures = Figures::new("spill", self.title());
+        let limit = format!("mem, {} MB", self.limit_mb);
+        for Measured { case, enough, limited, .. } in &self.cases {
+            for (system, outcome) in [("mem", enough), (limit.as_str(), limited)] {
+                let Some(run) = finished(outcome) else { continue };
+                figures.add(system, case.name, "s", run.seconds);
+                figures.add(system, &format!("{}, memory above the data", case.name), "MB", run.peak_mb);
+            }
+        }
+        figures
+    }
+}
+
+fn finished(outcome: &Outcome) -> Option<&Run> {
+    outcome.as_ref()?.as_ref().ok()
+}
+
+/// A figure of a run, or that the run failed.
+fn cell(outcome: &Outcome, figure: impl Fn(&Run) -> String) -> String {
+    match outcome {
+        None => String::new(),
+        Some(Ok(run)) => figure(run),
+        Some(Err(_)) => "fails".to_string(),
+    }
+}
+
+/// The code of an error, and what happened.
+fn brief(error: &str) -> String {
+    let message = error.split('╭').next().unwrap_or(error);
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -16,7 +16,7 @@ pub fn write(
     scale: Scale,
     limit_mb: u64,
     inputs: &Inputs,
-    answers: &[(&Case, Vec<i64>)],
+    answers: &[(&Case, &[i64])],
     folder: &Path,
 ) -> io::Result<()> {
     fs::create_dir_all(folder)?;

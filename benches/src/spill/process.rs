@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::queries::{Case, find};
 use super::{Inputs, Scale};
-use crate::memory::{memory, reset_peak};
+use crate::memory::{Memory, memory, reset_peak};
 
 /// The first argument of a process that runs one case.
 pub const ARGUMENT: &str = "run-one-case";
@@ -25,10 +25,8 @@ pub struct Run {
     pub seconds: f64,
     /// What the process held before the script, in megabytes. Memory is 0 where the system does not tell.
     pub data_mb: f64,
-    /// What it held at most above that.
+    /// What it held at most above that, with indexes and the new relation of the script.
     pub peak_mb: f64,
-    /// What it still held above that afterwards: a new relation, indexes, and freed memory that the allocator keeps.
-    pub kept_mb: f64,
     /// The integers of the answer, one row after another.
     pub answer: Vec<i64>,
 }
@@ -45,17 +43,17 @@ pub fn run(case: &Case, inputs: &Inputs, limit_mb: Option<u64>, seconds: u64) ->
         db.run_script(&script, half, ScriptMutability::Mutable).map_err(|error| format!("{error:?}"))
     };
     reset_peak();
-    let held = || memory().map_or([0.0; 2], |memory| [memory.now_mb, memory.peak_mb]);
-    let ([data_mb, _], start) = (held(), Instant::now());
+    let held = || memory().unwrap_or(Memory { now_mb: 0.0, peak_mb: 0.0 });
+    let (data_mb, start) = (held().now_mb, Instant::now());
     let mut answer = ask(case.script)?;
-    let (seconds, [now_mb, peak_mb]) = (start.elapsed().as_secs_f64(), held());
+    let (seconds, peak_mb) = (start.elapsed().as_secs_f64(), held().peak_mb);
     if let Some(check) = case.check {
         answer = ask(check)?;
     }
     // Sums are floats.
     let integer = |value: &DataValue| value.get_float().map(|number| number as i64);
     let answer = answer.rows.iter().flatten().map(integer).collect::<Option<_>>().ok_or("no numbers")?;
-    Ok(Run { seconds, data_mb, peak_mb: peak_mb - data_mb, kept_mb: now_mb - data_mb, answer })
+    Ok(Run { seconds, data_mb, peak_mb: peak_mb - data_mb, answer })
 }
 
 /// What [`spawn`] gives to another process.
@@ -97,7 +95,6 @@ pub fn spawn(case: &Case, settings: &Settings, limit_mb: Option<u64>) -> Result<
         seconds: number("seconds")?,
         data_mb: number("data_mb")?,
         peak_mb: number("peak_mb")?,
-        kept_mb: number("kept_mb")?,
         answer: line["answer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect(),
     })
 }
@@ -108,8 +105,8 @@ pub fn run_asked() -> Option<Result<(), String>> {
     (arguments.next()? == ARGUMENT).then(|| {
         let line = match run_with(&arguments.collect::<Vec<_>>()) {
             Ok(run) => {
-                let Run { seconds, data_mb, peak_mb, kept_mb, answer } = run;
-                json!({ "seconds": seconds, "data_mb": data_mb, "peak_mb": peak_mb, "kept_mb": kept_mb, "answer": answer })
+                let Run { seconds, data_mb, peak_mb, answer } = run;
+                json!({ "seconds": seconds, "data_mb": data_mb, "peak_mb": peak_mb, "answer": answer })
             }
             Err(error) => json!({ "error": error }),
         };
