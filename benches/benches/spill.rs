@@ -1,13 +1,13 @@
 //! Queries whose intermediate results outgrow `query_memory_mb`: with memory enough, and with a small limit.
 //!
-//! `COZO_BENCH_SPILL_SCALE` is the scale of the data (0.02; 1 has thirty million groups and two hundred million pairs), and
-//! `COZO_BENCH_SPILL_MB` the limit at scale 1 in megabytes (256), which shrinks and grows with the scale.
+//! `COZO_BENCH_SPILL_SCALE` is the scale of the data (0.02; 1 has thirty million groups and two hundred million pairs),
+//! and `COZO_BENCH_SPILL_MB` the limit at scale 1 in megabytes (256), which shrinks and grows with the scale.
 //! `COZO_BENCH_SPILL_RUNS` chooses the runs (`enough,limit`), and arguments the cases whose names contain one of them.
-//! `COZO_BENCH_SECONDS` is the time limit of a query (600), and `COZO_BENCH_THREADS` the number of threads that it may use (2). Into
-//! `COZO_BENCH_SPILL_CSV` go the files for other systems.
+//! `COZO_BENCH_SECONDS` is the time limit of a query (600), and `COZO_BENCH_THREADS` the number of threads that it may
+//! use (2). Into `COZO_BENCH_SPILL_CSV` go the files for other systems.
 //!
-//! Each measurement is a process of its own: this program, started again. All data is in memory. A query that fails is told, and
-//! has no figure. A wrong answer ends the bench.
+//! Each measurement is a process of its own: this program, started again. All data is in memory. A query that fails is
+//! told, and has no figure. A wrong answer ends the bench.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,8 +56,8 @@ fn measure() -> Result<(), String> {
 }
 
 impl Bench {
-    /// Reads the environment, chooses the cases, and computes their answers. Files of the social network are written into the folder
-    /// if a case needs them.
+    /// Reads the environment, chooses the cases, and computes their answers. Files of the social network are written
+    /// into the folder if a case needs them.
     fn prepare(folder: &Path) -> Result<Bench, String> {
         let scale: Scale = setting("SPILL_SCALE")
             .map_or(Ok(Scale(0.02)), |text| text.parse())
@@ -139,12 +139,12 @@ impl Bench {
 
     fn figures(&self) -> Figures {
         let mut figures = Figures::new("spill", self.title());
-        let limit = format!("mem, {} MB", self.limit_mb);
         for Measured { case, enough, limited, .. } in &self.cases {
-            for (system, outcome) in [("mem", enough), (limit.as_str(), limited)] {
+            let with_limit = format!("{}, {} MB", case.name, self.limit_mb);
+            for (test, outcome) in [(case.name, enough), (with_limit.as_str(), limited)] {
                 let Some(run) = finished(outcome) else { continue };
-                figures.add(system, case.name, "s", run.seconds);
-                figures.add(system, &format!("{}, memory above the data", case.name), "MB", run.peak_mb);
+                figures.add("mem", test, "s", run.seconds);
+                figures.add("mem", &format!("{test}, memory above the data"), "MB", run.peak_mb);
             }
         }
         figures

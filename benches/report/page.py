@@ -23,9 +23,10 @@ BENCHES = {
                  "LDBC's at scale 1: ten thousand persons, three million messages. Two threads, everything in memory. The other systems are "
                  "called from Python; SQLite has an index for each direction of an edge. A query that takes over 60 s has no figure."),
     "spill": ("Queries larger than their memory", "Groups, sorted rows, closures, distinct pairs and a join whose intermediate results outgrow "
-              "the limit of a query. Two threads, the data in memory. The limit is `query_memory_mb` here and `memory_limit` in DuckDB, whose "
-              "limit is for its tables, too: \"memory\" has as much more as they take, \"file\" reads a database file. Memory is the peak of "
-              "the process above what it held before. A query that fails has no figure."),
+              "the limit of a query, with memory enough and with a limit. Two threads. The limit is `query_memory_mb`, and the data is in "
+              "memory. DuckDB's `memory_limit` is for its tables, too: tables in memory get as much more as they take, \"file\" reads a "
+              "database file; \"ordered\" is with `preserve_insertion_order`. Memory is the peak of the process above what it held before. A "
+              "query that fails has no figure."),
     "social": ("A social network that many use at once", "The benchmark of agdb: 10 writers of posts and 10 of comments, 100 readers of "
                "each, 100 actions each. agdb has one lock for all."),
     "values": ("Large values", "Blocks are written at once, and keys are read one by one, as copies."),

@@ -6,11 +6,11 @@ spill.py FOLDER [--only groups,join] [--variants "enough,memory,file,file ordere
 
 FOLDER has spill.json, friends.csv and start.csv, as the bench writes them into COZO_BENCH_SPILL_CSV. The variants:
 
-  enough        the data in memory, no limit but DuckDB's default
-  memory        the data in memory; the limit is what it takes, and that of the bench besides
-  file          a database file, and the limit of the bench for all
-  file ordered  likewise, with preserve_insertion_order, which is DuckDB's default and off otherwise
-  enough ordered
+  enough          the data in memory, no limit but DuckDB's default
+  memory          the data in memory; the limit is what it takes, and that of the bench besides
+  file            a database file, and the limit of the bench for all
+  file ordered    likewise, with preserve_insertion_order, which is DuckDB's default and off otherwise
+  enough ordered  as enough, with preserve_insertion_order
 
 Each measurement is a process of its own with two threads. An answer that is not that of spill.json ends the run. A query that fails or
 takes longer than --seconds has no figure; why goes to stderr. Files are below DIR, by default a temporary folder, and are removed;
@@ -152,9 +152,11 @@ def measure(options: argparse.Namespace) -> dict:
     if limited:
         # What the tables take is of the limit, too.
         held = 0 if in_file else db.execute("select sum(memory_usage_bytes) from duckdb_memory()").fetchone()[0]
-        db.execute(f"set memory_limit = '{asked.limit_mb * 10**6 + int(held)}B'")
+        db.execute(f"set memory_limit = '{asked.limit_mb * 2**20 + int(held)}B'")
     db.execute(f"set preserve_insertion_order = {str(ordered).lower()}")
-    return {"version": duckdb.__version__, **timed(db, asked, options, duckdb.Error)}
+    outcome = timed(db, asked, options, duckdb.Error)
+    db.close()
+    return {"version": duckdb.__version__, **outcome}
 
 
 def timed(db, asked: Asked, options: argparse.Namespace, failure: type) -> dict:
@@ -224,12 +226,14 @@ def ask_all(options: argparse.Namespace) -> list[dict]:
                 file=sys.stderr,
                 flush=True,
             )
-            limit = f", {asked.limit_mb} MB" if VARIANTS[variant][1] else ""
-            system = f"DuckDB {run['version']}, {variant}{limit}"
+            in_file, limited, ordered = VARIANTS[variant]
+            # What is compared has the same name: with memory enough, or with a limit.
+            named = f"{case}, {asked.limit_mb} MB" if limited else case
+            system = f"DuckDB {run['version']}{', file' * in_file}{', ordered' * ordered}"
             for test, unit, value in (
-                (case, "s", run["seconds"]),
-                (f"{case}, memory above the data", "MB", run["peak_mb"]),
-                (f"{case}, temporary files", "MB", run["disk_mb"]),
+                (named, "s", run["seconds"]),
+                (f"{named}, memory above the data", "MB", run["peak_mb"]),
+                (f"{named}, temporary files", "MB", run["disk_mb"]),
             ):
                 figures.append({"bench": options.bench, "system": system, "test": test, "unit": unit, "value": value})
     return figures

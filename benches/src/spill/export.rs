@@ -1,5 +1,5 @@
-//! What other systems need to measure the same cases: sizes and answers as JSON, the social network as CSV. All other data they
-//! make from the formulas of [`generate`](super::generate).
+//! What other systems need to measure the same cases: sizes and answers as JSON, the social network as CSV. All other
+//! data they make from the formulas of [`generate`](super::generate).
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,8 +10,8 @@ use serde_json::json;
 use super::queries::Case;
 use super::{Inputs, Scale, Sizes, network};
 
-/// Writes `spill.json` with the scale, the limit in megabytes, the sizes, and the answer of each case, and `friends.csv` and `start.csv`
-/// with headers, into a folder, which is made if need be.
+/// Writes `spill.json` with the scale, the limit in megabytes, the sizes, and the answer of each case, and `friends.csv`
+/// and `start.csv` with headers, into a folder, which is made if need be.
 pub fn write(
     scale: Scale,
     limit_mb: u64,

@@ -2,11 +2,11 @@
 //!
 //! | relation | rows | values |
 //! |---|---|---|
-//! | `fact {id => key, value}` | a number | `key` is [`scattered`], so that each row has a key of its own; `value` is `id % 1000` |
+//! | `fact {id => key, value}` | a number | `key` is [`scattered`], different in each row; `value` is `id % 1000` |
 //! | `rows {a => b}` | a number | `b` is [`scattered`] |
 //! | `edge {a, b}`, layers | components of 80 layers of 64 nodes | each node leads to two of the next layer |
 //! | `edge {a, b}`, ring | three for each node | each node leads to the next one, and to two far away |
-//! | `left {id => k, x}`, `right {id => k, y}` | a number each | `k` is of two thirds as many values; 3 of 2 rows match |
+//! | `left {id => k, x}`, `right {id => k, y}` | a number each | `k` has two thirds as many values as there are rows |
 
 /// [`scattered`] numbers are below this prime, 2³¹ − 1.
 pub const MODULUS: u64 = (1 << 31) - 1;
@@ -17,12 +17,12 @@ pub const WIDTH: u64 = 64;
 /// The layers of a component.
 pub const LAYERS: u64 = 80;
 
-/// The components at scale 1. Nodes have numbers as if there were at least so many, so that a bitmap of all pairs is large at
-/// every scale.
+/// The components at scale 1. Nodes have numbers as if there were at least so many, so that a bitmap of all pairs is
+/// large at every scale.
 pub const COMPONENTS: u64 = 38;
 
-/// The fifth power in the field of [`MODULUS`] elements. Different numbers below the prime give different ones, since 5 has no
-/// divisor in common with the order of its multiplicative group, and they look random.
+/// The fifth power in the field of [`MODULUS`] elements. Different numbers below the prime give different ones, since 5
+/// has no divisor in common with the order of its multiplicative group, and they look random.
 pub fn scattered(number: u64) -> u64 {
     let square = number * number % MODULUS;
     square * square % MODULUS * number % MODULUS

@@ -1,8 +1,8 @@
 //! Queries whose intermediate results outgrow the memory that a query may use, beside the same queries with memory enough.
 //!
-//! [`queries`] has the cases: data, a script with a small answer, and the answer as an independent loop computes it ([`truth`]).
-//! [`generate`] says which rows there are, so that other systems can make the same. [`process`] runs a case in a process of its
-//! own and tells how long it took and how much memory it had.
+//! [`queries`] has the cases: data, a script with a small answer, and the answer as an independent loop computes it
+//! ([`truth`]). [`generate`] says which rows there are, so that other systems can make the same. [`process`] runs a case
+//! in a process of its own and tells how long it took and how much memory it had.
 //!
 //! ```
 //! use cozo_benches::spill::{Inputs, Scale, process, queries};

@@ -1,5 +1,5 @@
-//! The social network of the bench `pokec` as files, which a process reads without holding the network, and who is three steps
-//! away from whom.
+//! The social network of the bench `pokec` as files, which a process reads without holding the network, and who is three
+//! steps away from whom.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};

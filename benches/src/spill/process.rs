@@ -1,7 +1,7 @@
 //! Runs a case in a process of its own, which tells its figures as a line of JSON.
 //!
-//! The process loads the data, notes the memory that it holds, has the peak counted anew, and runs the script. The peak above what
-//! was held before is what the query took, indexes and new relations included.
+//! The process loads the data, notes the memory that it holds, has the peak counted anew, and runs the script. The peak
+//! above what was held before is what the query took, indexes and new relations included.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,11 +9,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use cozo::{DataValue, DbInstance, ScriptMutability};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::queries::{Case, find};
 use super::{Inputs, Scale};
 use crate::memory::{Memory, memory, reset_peak};
+use crate::settings::setting;
 
 /// The first argument of a process that runs one case.
 pub const ARGUMENT: &str = "run-one-case";
@@ -31,11 +32,10 @@ pub struct Run {
     pub answer: Vec<i64>,
 }
 
-/// Loads the data of a case and runs its script in this process. The query may use so many megabytes, or what is the default of the
-/// database, and so many seconds.
+/// Loads the data of a case and runs its script in this process. The query may use so many megabytes, or what is the
+/// default of the database, and so many seconds.
 pub fn run(case: &Case, inputs: &Inputs, limit_mb: Option<u64>, seconds: u64) -> Result<Run, String> {
-    let options = limit_mb.map_or(json!({}), |limit| json!({ "query_memory_mb": limit }));
-    let db = DbInstance::new("mem", "", &options.to_string()).map_err(|error| format!("{error:?}"))?;
+    let db = DbInstance::new("mem", "", &options(limit_mb)?).map_err(|error| format!("{error:?}"))?;
     (case.load)(&db, inputs)?;
     let ask = |script: &str| {
         let script = format!("{script}\n:timeout {seconds}");
@@ -54,6 +54,17 @@ pub fn run(case: &Case, inputs: &Inputs, limit_mb: Option<u64>, seconds: u64) ->
     let integer = |value: &DataValue| value.get_float().map(|number| number as i64);
     let answer = answer.rows.iter().flatten().map(integer).collect::<Option<_>>().ok_or("no numbers")?;
     Ok(Run { seconds, data_mb, peak_mb: peak_mb - data_mb, answer })
+}
+
+/// `COZO_BENCH_OPTIONS` with the limit.
+fn options(limit_mb: Option<u64>) -> Result<String, String> {
+    let text = setting("OPTIONS").unwrap_or("{}".to_string());
+    let mut options: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| format!("COZO_BENCH_OPTIONS is no JSON object: {error}"))?;
+    if let Some(limit) = limit_mb {
+        options.insert("query_memory_mb".to_string(), json!(limit));
+    }
+    Ok(Value::Object(options).to_string())
 }
 
 /// What [`spawn`] gives to another process.

@@ -24,19 +24,15 @@ pub fn page(number: u64) -> Vec<i64> {
     let mut counts = vec![0u64; (MODULUS >> SHIFT) as usize + 1];
     rows(number).for_each(|[_, b]| counts[(b >> SHIFT) as usize] += 1);
     let (from, to) = (number / 2, number / 2 + PAGE);
-    let (mut before, mut first, mut end) = (0, None, 0);
-    let mut skipped = 0;
+    let (mut before, mut skipped, mut ranges) = (0, 0, 0..0);
     for (range, count) in (0u64..).zip(counts) {
-        if before + count > from && first.is_none() {
-            first = Some(range);
-            skipped = before;
-        }
-        if before < to {
-            end = range;
+        if before + count <= from {
+            (skipped, ranges) = (before + count, range + 1..range + 1);
+        } else if before < to {
+            ranges.end = range + 1;
         }
         before += count;
     }
-    let ranges = first.unwrap_or(0)..=end;
     let mut found: Vec<[u64; 2]> = rows(number).filter(|[_, b]| ranges.contains(&(b >> SHIFT))).collect();
     found.sort_unstable_by_key(|[_, b]| *b);
     let page = found.into_iter().skip((from - skipped) as usize).take(PAGE as usize);
