@@ -15,7 +15,7 @@ import measure
 import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-CHOSEN = "turns,pokec,recursion,patterns,social,values,records,http"
+CHOSEN = "turns,pokec,recursion,patterns,spill,social,values,records,http"
 
 
 def main() -> int:

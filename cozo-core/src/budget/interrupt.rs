@@ -10,12 +10,13 @@
 //! The state is an atomic number. Its low bits are the state, and the others are the number of the script that the interrupt
 //! serves. So a kill for an earlier script never stops a later one with the same interrupt.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::Stop;
+use super::{Stop, Usage};
 use crate::clock::Deadline;
+use crate::sync::Mutex;
 
 /// A switch with which other threads stop a script. Clones are the same switch.
 ///
@@ -34,10 +35,18 @@ use crate::clock::Deadline;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
-    /// One of the states below, and the number of the script that it serves, if it serves several in turn.
-    state: Arc<AtomicU64>,
+    shared: Arc<SharedSwitch>,
     /// The deadline of this clone alone.
     deadline: Option<Deadline>,
+}
+
+/// What all clones of an interrupt share.
+#[derive(Debug, Default)]
+struct SharedSwitch {
+    /// One of the states below, and the number of the script that it serves, if it serves several in turn.
+    state: AtomicU64,
+    /// What the running query of the script uses.
+    usage: Mutex<Weak<Usage>>,
 }
 
 const RUNNING: u64 = 0;
@@ -59,7 +68,7 @@ impl Interrupt {
     pub(super) fn within(&self, timeout: Duration) -> Self {
         let deadline = Deadline::after(timeout);
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
-        Interrupt { state: self.state.clone(), deadline: Some(deadline) }
+        Interrupt { shared: self.shared.clone(), deadline: Some(deadline) }
     }
 
     /// Stops the script as by `::kill`. The switch stays set: a script that begins with it fails immediately.
@@ -75,17 +84,17 @@ impl Interrupt {
 
     /// Stops the script because its database or transaction closes.
     pub fn close(&self) {
-        self.state.fetch_or(CLOSED, Ordering::Relaxed);
+        self.shared.state.fetch_or(CLOSED, Ordering::Relaxed);
     }
 
     fn turn(&self, from: u64, to: u64) {
         let turned = |state: u64| (state & STATE_MASK == from).then_some(state & !STATE_MASK | to);
-        let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, turned);
+        let _ = self.shared.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, turned);
     }
 
     /// Begins to serve the script with this number, and no other.
     pub(crate) fn serve(&self, number: u64) {
-        self.state.store(number << STATE_BITS | RUNNING, Ordering::Relaxed);
+        self.shared.state.store(number << STATE_BITS | RUNNING, Ordering::Relaxed);
     }
 
     /// [`Interrupt::kill`], if it serves the script with this number. Returns whether it does.
@@ -100,12 +109,22 @@ impl Interrupt {
 
     fn stop_script(&self, number: u64, how: u64) -> bool {
         let stopped = |state: u64| (state >> STATE_BITS == number).then_some(state | how);
-        self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stopped).is_ok()
+        self.shared.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, stopped).is_ok()
+    }
+
+    /// Notes what a query of the script uses.
+    pub(super) fn watch(&self, usage: &Arc<Usage>) {
+        *self.shared.usage.lock() = Arc::downgrade(usage);
+    }
+
+    /// What the running query of the script uses, if it is measured.
+    pub(crate) fn usage(&self) -> Option<Arc<Usage>> {
+        self.shared.usage.lock().upgrade()
     }
 
     /// Fails if the query must stop.
     pub fn check(&self) -> Result<(), Stop> {
-        match self.state.load(Ordering::Relaxed) & STATE_MASK {
+        match self.shared.state.load(Ordering::Relaxed) & STATE_MASK {
             RUNNING if self.deadline.is_some_and(Deadline::is_over) => Err(Stop::Killed(
                 "it ran into its timeout",
                 "':timeout' sets the seconds it may take; 0 means no limit",

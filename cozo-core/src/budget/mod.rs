@@ -23,14 +23,15 @@
 //! **A value is never made before there is room for it.**
 
 mod interrupt;
+mod usage;
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub use interrupt::Interrupt;
+pub use usage::Usage;
 
 /// The reason why a script must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
@@ -68,6 +69,16 @@ const PIECE: usize = 1 << 18;
 /// A thread checks the interrupt each time it has counted this many steps.
 const STEPS_PER_CHECK: usize = 1 << 12;
 
+/// Rows are written into blocks when a script holds its memory limit divided by this. The rest is for what works on the rows.
+const SPILL_SHARE: usize = 2;
+
+/// Rows are written into blocks when a script holds more, whatever its limit is: to sort and to group them in parts is faster than
+/// to tell so many rows apart at once. Unit: bytes. Bench: `spill`.
+const MAX_LOOSE_BYTES: usize = 256 << 20;
+
+/// Blocks stay in memory as long as they take the memory limit divided by this.
+const HOLD_SHARE: usize = 4;
+
 /// A step is about the work of writing this many bytes. Values that are made count as steps, too.
 pub const BYTES_PER_STEP: usize = 64;
 
@@ -77,8 +88,12 @@ pub struct Budget {
     /// The interrupt, with the deadline.
     interrupt: Interrupt,
     memory_limit: usize,
-    /// The size of everything that the script has made and not dropped.
-    memory_used: Arc<AtomicUsize>,
+    /// From so many bytes on, rows are written into blocks.
+    spill_above: usize,
+    /// The blocks that stay in memory. Others go to disk.
+    hold_bytes: usize,
+    /// What the script uses now.
+    usage: Arc<Usage>,
 }
 
 impl Budget {
@@ -89,25 +104,65 @@ impl Budget {
             Some(timeout) => interrupt.within(timeout),
             None => interrupt,
         };
-        Budget { interrupt, memory_limit, memory_used: Arc::default() }
+        let usage = Arc::new(Usage::default());
+        interrupt.watch(&usage);
+        Budget::of(interrupt, memory_limit, usage)
+    }
+
+    fn of(interrupt: Interrupt, memory_limit: usize, usage: Arc<Usage>) -> Self {
+        let spill_above = (memory_limit / SPILL_SHARE).min(MAX_LOOSE_BYTES);
+        Budget { interrupt, memory_limit, spill_above, hold_bytes: memory_limit / HOLD_SHARE, usage }
+    }
+
+    /// The same budget, of which rows are written into blocks from so many bytes on, which go to disk. By default, see
+    /// [`Budget::spill_above`].
+    pub fn spilling_above(self, bytes: usize) -> Self {
+        let hold_bytes = if bytes < self.spill_above { 0 } else { self.hold_bytes };
+        Budget { spill_above: bytes.min(self.spill_above), hold_bytes, ..self }
+    }
+
+    /// The bytes from which on rows are written into blocks: half of the memory limit, and at most [`MAX_LOOSE_BYTES`].
+    pub fn spill_above(&self) -> usize {
+        self.spill_above
+    }
+
+    /// The bytes of blocks that stay in memory.
+    pub fn hold_bytes(&self) -> usize {
+        self.hold_bytes
+    }
+
+    /// The same budget without an interrupt and a timeout.
+    pub fn without_interrupt(&self) -> Budget {
+        Budget { interrupt: Interrupt::default(), ..self.clone() }
+    }
+
+    /// Whether rows should be written into blocks.
+    #[inline]
+    pub fn should_spill(&self) -> bool {
+        self.usage.working() > self.spill_above
+    }
+
+    /// What the script uses now.
+    pub fn usage(&self) -> &Arc<Usage> {
+        &self.usage
     }
 
     /// Charges memory that the script holds until its end. Fails if that exceeds the limit.
     pub fn charge(&self, bytes: usize) -> Result<(), Stop> {
         // Half of the address space exceeds any limit, and the sum of two such numbers does not overflow.
         let bytes = bytes.min(usize::MAX / 2);
-        let used = self.memory_used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let used = self.usage.add_memory(bytes);
         within(used, self.memory_limit).inspect_err(|_| self.release(bytes))
     }
 
     /// Releases memory that was charged.
     pub fn release(&self, bytes: usize) {
-        self.memory_used.fetch_sub(bytes, Ordering::Relaxed);
+        self.usage.remove_memory(bytes);
     }
 
     /// The memory that is left to the script.
     pub fn spare_bytes(&self) -> usize {
-        self.memory_limit.saturating_sub(self.memory_used.load(Ordering::Relaxed))
+        self.memory_limit.saturating_sub(self.usage.memory())
     }
 
     /// Fails if the script must stop.
@@ -128,7 +183,7 @@ impl Budget {
     /// A budget with a memory limit of its own, and the interrupt of the calling thread's budget.
     pub fn within_current(memory_limit: usize) -> Budget {
         let interrupt = Budget::current().map_or_else(Interrupt::default, |budget| budget.interrupt);
-        Budget { interrupt, memory_limit, memory_used: Arc::default() }
+        Budget::of(interrupt, memory_limit, Arc::default())
     }
 
     /// The budget that the calling thread works for. Code that divides work among threads passes it on to them.

@@ -7,6 +7,7 @@ use crate::fixed_rule::FixedRuleError;
 use crate::index::search::SearchIndexError;
 use crate::program::ProgramError;
 use crate::schema::CoercionError;
+use crate::spill::SpillError;
 use crate::storage::StorageError;
 use crate::txn::TxnError;
 
@@ -41,6 +42,10 @@ pub enum ExecError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     SearchIndex(#[from] SearchIndexError),
+    /// Rows that exceed the memory could not go to disk.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Spill(#[from] SpillError),
     /// A parameter of a search has a value that it cannot have.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -47,17 +47,19 @@ mod rows;
 mod rowset;
 mod run;
 mod sink;
+mod sorting;
 mod thresholds;
 mod write;
 
 #[cfg(feature = "petgraph")]
 pub use access::stored::Stored;
-pub use driver::answer::{Answer, answer, timeout_seconds};
+pub use driver::answer::{answer, timeout_seconds};
 pub use error::ExecError;
 pub use index::cache::IndexCache;
 pub use profile::Profile;
 pub use row::point::single_row;
-pub use rows::Rows;
+pub use rows::{RowStream, Rows};
 pub use run::Run;
+pub use sorting::Disk;
 pub use thresholds::MAX_BATCH_ROWS;
 pub use write::{Mutated, write};

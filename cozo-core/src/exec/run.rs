@@ -17,11 +17,12 @@ use crate::exec::index::hash_index::IndexedRows;
 use crate::exec::profile::{Clock, Profile};
 use crate::exec::rowset::seen::Seen;
 use crate::exec::rowset::top_k::TopKSpec;
+use crate::exec::sorting::Disk;
 use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS};
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
 use crate::index::search::{SearchCache, SearchWork};
-use crate::plan::{Plan, RulePlan};
+use crate::plan::{Plan, RulePlan, SortKey};
 use crate::program::checked_time;
 use crate::sync::Mutex;
 use crate::txn::View;
@@ -39,6 +40,8 @@ pub struct Run<'a> {
     pub caches: Caches<'a>,
     /// Says when to stop.
     pub budget: &'a Budget,
+    /// Where rows go when memory is used up; `None` if they may not.
+    pub disk: Option<Disk>,
     /// What the operators measure and build during the run.
     pub notes: Notes,
 }
@@ -61,6 +64,8 @@ pub struct Wanted {
     pub enough: Option<usize>,
     /// The first rows in some order, if not all.
     pub top: Option<TopKSpec>,
+    /// The order that is wanted of the rows; among equals, and if it is empty, they are sorted by all columns.
+    pub order: Vec<SortKey>,
 }
 
 /// The caches of a database.
@@ -148,9 +153,10 @@ impl<'a> Run<'a> {
         Ok(Run {
             plan,
             input: Input { parameters, view, given: &[], times },
-            wanted: Wanted { enough: None, top: None },
+            wanted: Wanted { enough: None, top: None, order: vec![] },
             caches: Caches::default(),
             budget,
+            disk: None,
             notes: Notes::default(),
         })
     }
@@ -171,6 +177,8 @@ pub struct Worker<'r> {
     pub seen: FxHashMap<usize, Seen>,
     /// Measures the operators, if the run has a profile.
     clock: Option<Clock>,
+    /// The number of operators after those that this worker runs.
+    pub later: usize,
 }
 
 impl<'r> Worker<'r> {
@@ -179,20 +187,22 @@ impl<'r> Worker<'r> {
         // `next_batch_rows` doubles the number with each call.
         let batch_rows = run.wanted.enough.map_or(MAX_BATCH_ROWS, |enough| enough.clamp(1, FIRST_BATCH_ROWS));
         let clock = run.notes.profile.as_ref().map(|_| Clock::new(rule.operators.len()));
-        Worker { run, batch_rows, seen: FxHashMap::default(), clock }
+        Worker { run, batch_rows, seen: FxHashMap::default(), clock, later: 0 }
     }
 
     /// Notes that an operator runs now. `operator` is the number of operators after it.
     pub fn runs(&mut self, operator: usize) {
         if let Some(clock) = &mut self.clock {
-            clock.switch_to(operator);
+            clock.switch_to(operator + self.later);
         }
     }
 
     /// Notes that an operator emitted a batch.
     pub fn gave(&mut self, operator: usize, rows: usize) {
-        if let Some(clock) = &mut self.clock {
-            clock.count(operator, rows);
+        if let Some(clock) = &mut self.clock
+            && (operator > 0 || self.later == 0)
+        {
+            clock.count(operator + self.later, rows);
         }
     }
 

@@ -165,6 +165,50 @@ pub fn max_bits(rows: usize) -> u64 {
     (rows * 128).max((rows * 4096).min(1 << 26))
 }
 
+// Rows on disk.
+
+/// A set or a sort that holds less than this fraction of the bytes from which on rows go to disk does not go to disk: one in so many
+/// bytes. Others hold the rest.
+/// Unit: ratio. Bench: `spill`.
+pub const SPILL_MIN_SHARE: usize = 8;
+
+/// The rows that are sorted at a time take this fraction of the bytes from which on rows go to disk: one in so many bytes.
+/// Unit: ratio. Bench: `spill`.
+pub const SORT_SHARE_OF_MEMORY: usize = 4;
+
+/// Rows on disk are parted by so many bits of their hash.
+/// Unit: bits. Bench: `spill`.
+pub const PARTITION_BITS: u32 = 5;
+
+/// A partition is parted again at most so many times: what is still too large then has mostly one key.
+/// Unit: times. Bench: `spill`.
+pub const MAX_PARTITION_LEVEL: u32 = 4;
+
+/// Groups and build sides go to disk if they take more than this fraction of the bytes from which on rows go to disk: one in so many
+/// bytes.
+/// Unit: ratio. Bench: `spill`.
+pub const PARTITION_SHARE_OF_MEMORY: usize = 2;
+
+/// A file for rows that is larger is not shared with others: it is freed when all rows that lie in it are.
+/// Unit: bytes. Bench: `spill`.
+pub const MAX_SHARED_FILE_BYTES: u64 = 64 << 20;
+
+/// The bytes that an index of rows takes besides their values.
+/// Unit: bytes per row. Bench: `spill`.
+pub const BUILD_BYTES_AROUND_ROW: usize = 24;
+
+/// The rows that a merge has read take this fraction of the bytes from which on rows go to disk: one in so many bytes.
+/// Unit: ratio. Bench: `spill`.
+pub const MERGE_SHARE_OF_MEMORY: usize = 4;
+
+/// The least rows that a merge reads of a run at a time.
+/// Unit: rows. Bench: `spill`.
+pub const MIN_MERGE_ROWS: usize = 1 << 10;
+
+/// The most rows that a merge reads of a run at a time.
+/// Unit: rows. Bench: `spill`.
+pub const MAX_MERGE_ROWS: usize = 1 << 16;
+
 // Searches.
 
 /// A search with a filter asks its index for this many times more rows, and again if too few pass.

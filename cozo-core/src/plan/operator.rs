@@ -410,6 +410,13 @@ impl OperatorKind {
     pub fn sources(&self) -> SmallVec<[&Source; 2]> {
         self.signature().sources
     }
+
+    /// Whether it reads all rows of its source, in their order.
+    pub fn reads_through(&self) -> bool {
+        matches!(self, OperatorKind::Join(join)
+            if matches!(join.method, Method::Scan | Method::Range)
+                && matches!(join.order, MatchOrder::Any) && join.equal.is_none() && join.compare.is_none())
+    }
 }
 
 impl OperatorPlan {

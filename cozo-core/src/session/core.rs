@@ -15,6 +15,7 @@ use crate::fork::Process;
 use crate::index::search::SearchCache;
 use crate::parse::parse_script;
 use crate::program::warnings;
+use crate::spill::SpillSpace;
 use crate::storage::Options;
 use crate::txn::{Pipeline, Transaction, TxnError};
 
@@ -50,6 +51,10 @@ pub struct Core {
     pub has_warned: AtomicBool,
     /// The memory that a query may take for derived rows.
     pub query_memory_bytes: usize,
+    /// The memory from which on rows of a query go to disk.
+    pub spill_above: usize,
+    /// Where rows of queries go when their memory is used up.
+    pub spill: Arc<SpillSpace>,
 }
 
 impl Core {
@@ -74,12 +79,14 @@ impl Core {
             searches,
             has_warned: AtomicBool::new(false),
             query_memory_bytes: options.query_memory_bytes(),
+            spill_above: options.spill_bytes(),
+            spill: Arc::new(SpillSpace::new(options.temp_dir.clone(), options.temp_limit_bytes())),
         }
     }
 
     /// A budget with the memory of a query.
     pub fn budget(&self, interrupt: &Interrupt, timeout_seconds: f64) -> Budget {
-        Budget::new(interrupt.clone(), timeout_seconds, self.query_memory_bytes)
+        Budget::new(interrupt.clone(), timeout_seconds, self.query_memory_bytes).spilling_above(self.spill_above)
     }
 
     /// Parses a script, which the interrupt can stop, and caches it.

@@ -55,6 +55,19 @@ struct Others {
     running: Vec<RunningScript>,
 }
 
+/// A running script, as it is listed.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its number.
+    pub number: u64,
+    /// Its beginning, in microseconds since the epoch.
+    pub began_micros: i64,
+    /// What its query has in memory, as far as that counts against the limit; 0 for a query too small to be measured.
+    pub memory_bytes: usize,
+    /// What its query has on disk.
+    pub disk_bytes: u64,
+}
+
 struct RunningScript {
     number: u64,
     /// The beginning of the script, in microseconds since the epoch.
@@ -134,16 +147,21 @@ impl Running {
         &self.parts[number as usize % THREAD_PARTS]
     }
 
-    /// The numbers of the running scripts, and their beginnings in seconds since the epoch. The oldest comes first, and the asking
-    /// script last.
-    pub fn list(&self, asking: u64) -> Vec<(u64, f64)> {
+    /// The running scripts. The oldest comes first, and the asking script last.
+    pub fn list(&self, asking: u64) -> Vec<Listed> {
         let mut list = vec![];
         for part in &self.parts {
-            list.extend(part.place.listed());
-            list.extend(part.others.lock().running.iter().map(|script| (script.began_micros, script.number)));
+            let of = |(began_micros, number), interrupt: &Interrupt| {
+                let usage = interrupt.usage();
+                let (memory_bytes, disk_bytes) = usage.map_or((0, 0), |usage| (usage.memory(), usage.disk()));
+                Listed { number, began_micros, memory_bytes, disk_bytes }
+            };
+            list.extend(part.place.listed().map(|listed| of(listed, &part.place.interrupt)));
+            let others = part.others.lock();
+            list.extend(others.running.iter().map(|s| of((s.began_micros, s.number), &s.interrupt)));
         }
-        list.sort_unstable_by_key(|(began_micros, number)| (*number == asking, *began_micros, *number));
-        list.into_iter().map(|(began_micros, number)| (number, began_micros as f64 / 1e6)).collect()
+        list.sort_unstable_by_key(|script| (script.number == asking, script.began_micros, script.number));
+        list
     }
 
     /// Stops a script. Returns whether there is one with this number.
@@ -216,7 +234,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let own = Running::enter(&running, Some(&interrupt), 4);
         let numbers = [with_place.number, beside.number, own.number];
-        assert_eq!(running.list(0).iter().map(|(number, _)| *number).collect::<Vec<_>>(), numbers);
+        assert_eq!(running.list(0).iter().map(|script| script.number).collect::<Vec<_>>(), numbers);
         let stopped = || [&with_place, &beside, &own].map(|entry| entry.interrupt().check().is_err());
         assert!(!running.kill(ended) && !running.kill(0) && !running.kill(1));
         assert_eq!(stopped(), [false; 3]);

@@ -136,7 +136,7 @@ fn write(txn: &mut Transaction, schema: &SchemaRef, op: MutationOp, batch: Batch
     let sources = (0..batch.columns.len()).map(ValueSource::Output).collect();
     let (extractors, span) = (extractors(schema)?, SourceSpan::default());
     let plan = MutationPlan { op, schema: schema.clone(), sources, extractors, is_idle: false, span };
-    exec::write(&plan, schema, Rows::Many(batch), &[], txn, false)?;
+    exec::write(&plan, schema, Rows::Many(batch), &[], txn, false, None)?;
     Ok(())
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::cursor::BatchCursor;
+use super::error::StorageError;
 use super::log_mark::LogMark;
 use crate::schema::{RelationId, SchemaRef};
 use crate::value::{Batch, DataValue, SmallStr, Tuple, combine_hashes, hash_value};
@@ -61,6 +63,39 @@ pub enum ChangedRows {
     One(Tuple),
     /// Any number of rows.
     Many(Arc<Batch>),
+    /// More rows than memory should hold.
+    Source(Arc<dyn RowSource>),
+}
+
+/// Rows that are read batch by batch, any number of times.
+pub trait RowSource: std::fmt::Debug + Send + Sync {
+    /// The number of rows.
+    fn row_count(&self) -> usize;
+
+    /// Begins to read the rows.
+    fn read(&self) -> Box<dyn BatchCursor + '_>;
+}
+
+/// The rows of a batch, or of each batch of a source.
+pub enum Batches<'c> {
+    /// One batch, or none.
+    One(Option<Cow<'c, Batch>>),
+    /// A source.
+    Source(Box<dyn BatchCursor + 'c>),
+}
+
+/// The rows that are read of a source at a time.
+const SOURCE_ROWS: usize = 1 << 14;
+
+impl<'c> Iterator for Batches<'c> {
+    type Item = Result<Cow<'c, Batch>, StorageError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Batches::One(batch) => batch.take().map(Ok),
+            Batches::Source(cursor) => Some(cursor.next_batch(SOURCE_ROWS).transpose()?.map(Cow::Owned)),
+        }
+    }
 }
 
 impl RowChanges {
@@ -76,6 +111,7 @@ impl ChangedRows {
         match self {
             ChangedRows::One(_) => 1,
             ChangedRows::Many(rows) => rows.len,
+            ChangedRows::Source(rows) => rows.row_count(),
         }
     }
 
@@ -84,30 +120,42 @@ impl ChangedRows {
         self.len() == 0
     }
 
-    /// The approximate size of the values.
+    /// The approximate size of the values in memory.
     pub fn memory_bytes(&self) -> usize {
         match self {
             ChangedRows::One(row) => row.iter().map(DataValue::memory_bytes).sum(),
             ChangedRows::Many(rows) => rows.memory_bytes(),
+            ChangedRows::Source(_) => 0,
         }
     }
 
     /// The rows as columns.
-    pub fn batch(&self) -> Cow<'_, Batch> {
+    pub fn batches(&self) -> Batches<'_> {
         match self {
-            ChangedRows::One(row) => Cow::Owned(Batch::of_row(row.iter().map(Cow::Borrowed))),
-            ChangedRows::Many(rows) => Cow::Borrowed(rows),
+            ChangedRows::One(row) => Batches::One(Some(Cow::Owned(Batch::of_row(row.iter().map(Cow::Borrowed))))),
+            ChangedRows::Many(rows) => Batches::One(Some(Cow::Borrowed(rows))),
+            ChangedRows::Source(rows) => Batches::Source(rows.read()),
         }
     }
 
     /// Mixes the values of the key columns into the hash of each row.
-    pub fn hash_keys_into(&self, keys: usize, hashes: &mut [u64]) {
+    pub fn hash_keys_into(&self, keys: usize, hashes: &mut [u64]) -> Result<(), StorageError> {
         match self {
             ChangedRows::One(row) => {
                 row[..keys].iter().for_each(|value| hashes[0] = combine_hashes(hashes[0], hash_value(value)));
             }
             ChangedRows::Many(rows) => rows.columns[..keys].iter().for_each(|column| column.hash_into(hashes)),
+            ChangedRows::Source(_) => {
+                let mut rest = hashes;
+                for rows in self.batches() {
+                    let rows = rows?;
+                    let (own, others) = rest.split_at_mut(rows.len);
+                    rows.columns[..keys].iter().for_each(|column| column.hash_into(own));
+                    rest = others;
+                }
+            }
         }
+        Ok(())
     }
 }
 

@@ -87,6 +87,13 @@ pub enum StorageError {
     #[error("the stored data is damaged: {0}")]
     #[diagnostic(code(storage::damaged), help("restore a backup; `cozo check` lists what is damaged"))]
     Damaged(String),
+    /// The rows of a query, which exceed its memory, could not be read again from its temporary file.
+    #[error("the rows to write could not be read: {0}")]
+    #[diagnostic(
+        code(storage::source),
+        help("nothing was changed; run the script again, and check the disk of 'temp_dir'")
+    )]
+    Source(String),
     /// A value cannot be stored on disk.
     #[error("a value cannot be stored: {0}")]
     #[diagnostic(code(storage::unstorable), help("store it in parts, or as text"))]

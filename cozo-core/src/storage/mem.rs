@@ -54,6 +54,14 @@ impl Storage for MemStorage {
         if !is_one {
             current.check(changes)?;
         }
+        let has_source = |set: &ChangeSet| set.rows.iter().any(|change| matches!(change.rows, ChangedRows::Source(_)));
+        if changes.iter().any(has_source) {
+            // Their rows are read meanwhile, which may fail.
+            let mut next = MemSnapshot::clone(&current);
+            changes.iter_mut().try_for_each(|change_set| next.take(change_set))?;
+            *current = Arc::new(next);
+            return Ok(current.clone());
+        }
         let next = Arc::make_mut(&mut current);
         changes.iter_mut().try_for_each(|change_set| next.take(change_set))?;
         Ok(current.clone())
@@ -97,7 +105,7 @@ impl MemSnapshot {
             self.prefetch(some);
             for RowChanges { relation, kind, rows } in some {
                 let tree = self.relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
-                tree.take(*kind, rows);
+                tree.take(*kind, rows)?;
             }
         }
         for relation in &changes.dropped {

@@ -59,7 +59,7 @@ pub mod sqlite;
 pub mod tests;
 pub mod traits;
 
-pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges};
+pub use changes::{ChangeKind, ChangeSet, ChangedRows, RowChanges, RowSource};
 pub use column_tree::{DirectoryReader, LeafDirectory, Tree as ColumnTree};
 pub use content_cache::{CachedValue, ContentCache};
 pub use content_version::{ContentVersion, Identity};

@@ -1,5 +1,6 @@
 //! The options with which a database is opened: a JSON object, the third argument of `DbInstance::new`.
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -32,6 +33,14 @@ pub struct Options {
     pub commit_log_mb: Option<f64>,
     /// The memory in megabytes that a query may take for derived rows. The default is half of the machine's memory.
     pub query_memory_mb: Option<f64>,
+    /// The folder of the files for rows that exceed the memory of their query. The default is the system's folder for temporary
+    /// files.
+    pub temp_dir: Option<PathBuf>,
+    /// The disk in megabytes that all queries together may take for such rows. By default there is no limit.
+    pub temp_limit_mb: Option<f64>,
+    /// From so many megabytes on, rows of a query go to disk. The default is half of the memory of a query; a test sets less.
+    #[doc(hidden)]
+    pub spill_mb: Option<f64>,
     /// Whether writes are refused.
     #[serde(default)]
     pub read_only: bool,
@@ -69,6 +78,16 @@ impl Options {
         self.query_memory_mb.map_or_else(|| *MEMORY_BYTES / 2, bytes_of_mb)
     }
 
+    /// The memory from which on rows of a query go to disk.
+    pub fn spill_bytes(&self) -> usize {
+        self.spill_mb.map_or(usize::MAX, bytes_of_mb)
+    }
+
+    /// The disk that all queries together may take.
+    pub fn temp_limit_bytes(&self) -> u64 {
+        self.temp_limit_mb.map_or(u64::MAX, |mb| bytes_of_mb(mb) as u64)
+    }
+
     /// The options of the engine, as the engine's own type. The type must have `#[serde(deny_unknown_fields)]`.
     pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
         T::deserialize(Value::Object(self.engine.clone())).map_err(|error| {
@@ -82,7 +101,7 @@ impl Options {
 }
 
 /// The options that every engine has, for the message about an unknown option.
-const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb` and `read_only`";
+const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb`, `temp_dir`, `temp_limit_mb` and `read_only`";
 
 /// The default size of the log is the size of the cache divided by this. Applying the log takes several times its size in memory.
 const CACHE_PER_LOG: usize = 32;

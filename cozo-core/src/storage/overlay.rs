@@ -69,11 +69,13 @@ impl Changed {
         Changed { created, puts: Tree::new(shape), touched: Tree::new(keys) }
     }
 
-    fn apply(&mut self, changes: &RowChanges) {
-        let rows = changes.rows.batch();
-        let keys = rows.columns[..self.touched.shape().keys].to_vec();
-        self.touched.put(&Batch::new(keys, rows.len));
-        self.puts.apply(changes.kind, &changes.rows);
+    fn apply(&mut self, changes: &RowChanges) -> Result<(), StorageError> {
+        for rows in changes.rows.batches() {
+            let rows = rows?;
+            let keys = rows.columns[..self.touched.shape().keys].to_vec();
+            self.touched.put(&Batch::new(keys, rows.len));
+        }
+        self.puts.apply(changes.kind, &changes.rows)
     }
 }
 
@@ -98,7 +100,7 @@ impl Overlay {
                 self.relations.insert(rows.relation, base.map(|base| Changed::new(base.shape, false)));
             }
             let changed = self.relations.get_mut(&rows.relation).and_then(Option::as_mut);
-            changed.ok_or(StorageError::NoSuchRelation(rows.relation.0))?.apply(rows);
+            changed.ok_or(StorageError::NoSuchRelation(rows.relation.0))?.apply(rows)?;
         }
         for relation in &changes.dropped {
             self.relations.insert(*relation, None);

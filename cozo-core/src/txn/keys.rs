@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use crate::schema::RelationId;
-use crate::storage::ChangedRows;
+use crate::storage::{ChangedRows, StorageError};
 use crate::value::combine_hashes;
 
 /// Batches of this many rows or more are hashed on demand. A bulk load seldom runs beside a transaction that it could conflict
@@ -41,16 +41,16 @@ pub struct KeysMark {
 
 impl KeyHashes {
     /// Adds the keys of rows. A key is the first `keys` columns of a row.
-    pub fn push(&mut self, relation: RelationId, rows: &ChangedRows, keys: usize) {
-        if rows.len() >= MANY {
+    pub fn push(&mut self, relation: RelationId, rows: &ChangedRows, keys: usize) -> Result<(), StorageError> {
+        if rows.len() >= MANY && !matches!(rows, ChangedRows::Source(_)) {
             let late = self.late.get_or_insert_default();
             late.rows.push(Keyed { relation, rows: rows.clone(), keys });
             late.hashes.take();
-            return;
+            return Ok(());
         }
         let before = self.hashes.len();
         self.hashes.resize(before + rows.len(), 0);
-        hash(relation, rows, keys, &mut self.hashes[before..]);
+        hash(relation, rows, keys, &mut self.hashes[before..])
     }
 
     /// Whether there are none.
@@ -95,18 +95,19 @@ impl Late {
         let mut rest = hashes.as_mut_slice();
         for keyed in &self.rows {
             let (own, others) = rest.split_at_mut(keyed.rows.len());
-            hash(keyed.relation, &keyed.rows, keyed.keys, own);
+            hash(keyed.relation, &keyed.rows, keyed.keys, own).expect("the rows are in memory");
             rest = others;
         }
         hashes
     }
 }
 
-fn hash(relation: RelationId, rows: &ChangedRows, keys: usize, hashes: &mut [u64]) {
+fn hash(relation: RelationId, rows: &ChangedRows, keys: usize, hashes: &mut [u64]) -> Result<(), StorageError> {
     hashes.fill(relation.0);
-    rows.hash_keys_into(keys, hashes);
+    rows.hash_keys_into(keys, hashes)?;
     // The relation is mixed in before the keys and again after them, so that no key hash can cancel it.
     hashes.iter_mut().for_each(|hash| *hash = combine_hashes(*hash, relation.0));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -123,16 +124,18 @@ mod tests {
     fn keys_of_many_rows_hash_as_those_of_few_and_can_be_rolled_back() {
         let many = MANY as i64;
         let mut all = KeyHashes::default();
-        all.push(RelationId(3), &rows(0..2), 1);
-        all.push(RelationId(3), &rows(0..many), 1);
+        all.push(RelationId(3), &rows(0..2), 1).expect("it hashes");
+        all.push(RelationId(3), &rows(0..many), 1).expect("it hashes");
         assert!(!all.is_empty() && !all.are_at_most(2));
         let mut few = KeyHashes::default();
-        (0..many).step_by(1000).for_each(|i| few.push(RelationId(3), &rows(i..many.min(i + 1000)), 1));
+        for i in (0..many).step_by(1000) {
+            few.push(RelationId(3), &rows(i..many.min(i + 1000)), 1).expect("it hashes");
+        }
         let hashes: Vec<u64> = all.into_iter().copied().collect();
         assert_eq!(hashes[..2], hashes[2..4]);
         assert!(few.into_iter().eq(&hashes[2..]));
         let mark = all.mark();
-        all.push(RelationId(4), &rows(0..many), 1);
+        all.push(RelationId(4), &rows(0..many), 1).expect("it hashes");
         assert_eq!(all.into_iter().count(), 2 + 2 * MANY);
         assert_ne!(all.into_iter().nth(2), all.into_iter().nth(2 + MANY));
         all.roll_back_to(mark);

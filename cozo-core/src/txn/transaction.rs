@@ -226,7 +226,7 @@ impl Transaction {
         if is_ephemeral(schema.id) {
             return self.ephemeral.apply(ChangeSet::of_rows(vec![change]));
         }
-        self.rely_on(schema, &change.rows);
+        self.rely_on(schema, &change.rows)?;
         self.writes_mut().request.changes.rows.push(change);
         Ok(())
     }
@@ -240,21 +240,26 @@ impl Transaction {
     }
 
     /// Makes the commit fail if another transaction changes any of these keys.
-    pub fn rely_on(&mut self, schema: &SchemaRef, keys: &ChangedRows) {
+    pub fn rely_on(&mut self, schema: &SchemaRef, keys: &ChangedRows) -> Result<(), TxnError> {
         if is_ephemeral(schema.id) {
-            return;
+            return Ok(());
         }
         let id = schema.id;
         let writes = self.writes.as_mut().expect(WRITES);
         let request = &mut writes.request;
-        request.keys.push(id, keys, schema.keys.len());
         let created_here = request.changes.created.iter().any(|created| created.id == id);
+        // No other transaction knows the relation yet, and the hashes of so many keys would take much memory.
+        if created_here && matches!(keys, ChangedRows::Source(_)) {
+            return Ok(());
+        }
+        request.keys.push(id, keys, schema.keys.len())?;
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // The definition at the start, even if this transaction has changed it.
             let changed = (!request.schemas.is_empty()).then(|| self.base_catalog().find_id(id)).flatten();
             let known = KnownRelation::new(changed.unwrap_or(schema));
             self.writes_mut().request.relations.push(known);
         }
+        Ok(())
     }
 
     /// Says that every query has the same answer after the commit as before it. Other transactions need not know its keys then.

@@ -22,6 +22,7 @@ mod range_joins;
 mod read_files;
 mod row_recursion;
 mod sets;
+mod spill;
 mod syntax_errors;
 mod time_travel;
 mod top_rows;

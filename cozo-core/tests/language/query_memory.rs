@@ -31,7 +31,6 @@ fn what_outgrows_the_limit_is_refused() {
     let db = db();
     for script in [
         "?[a, c] := *r[a, b], *r[c, d]",
-        "?[count(a)] := p[a, b, c]  p[a, b, c] := *r[a, b], *r[c, d]",
         "s[x] := x = 0  s[x] := s[y], x = y + 1  ?[x] := s[x]",
         "w[x, s] := x = 0, s = 'text'  w[x, s] := w[y, t], x = y + 1, s = concat(t, to_string(y))  ?[x] := w[x, s]",
         "?[a, collect(c)] := *r[a, b], *r[c, d]",

@@ -13,7 +13,7 @@ const ROOT: &[&[&str]] = &[
     &["data_file", "text"],
     &["expr", "parse", "schema"],
     &["search", "storage"],
-    &["legacy", "txn"],
+    &["legacy", "spill", "txn"],
     &["fixed_rule", "index"],
     &["program"],
     &["plan"],
@@ -26,9 +26,9 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "exec",
         &[
-            &["error", "profile", "rows", "thresholds"],
-            &["index"],
-            &["rowset"],
+            &["error", "profile", "thresholds"],
+            &["index", "sorting"],
+            &["rows", "rowset"],
             &["run"],
             &["access", "sink"],
             &["operators", "row"],
@@ -39,7 +39,18 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         "exec/access",
         &[&["stored", "tables"], &["all_rows", "build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]],
     ),
-    ("exec/driver", &[&["fixed", "ordered", "sort"], &["rule"], &["fixpoint"], &["answer"]]),
+    (
+        "exec/driver",
+        &[
+            &["fixed", "groups", "ordered"],
+            &["rule"],
+            &["stages"],
+            &["fixpoint"],
+            &["recursion"],
+            &["evaluate"],
+            &["answer"],
+        ],
+    ),
     (
         "index/search",
         &[
@@ -58,6 +69,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         "exec/index",
         &[&["max_tree", "packed_key", "scale"], &["clustered_rows"], &["hash_index"], &["cache", "ordered_rows"]],
     ),
+    ("exec/sorting", &[&["compare"], &["in_memory"], &["order"], &["merge"], &["runs"], &["partitions"]]),
     ("exec/rowset", &[&["int_set"], &["row_set"], &["table"], &["grouping", "int_collector", "seen", "top_k"]]),
     (
         "search/postings",
@@ -111,7 +123,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ),
     ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
     ("session/events", &[&["callbacks", "debug", "triggers"], &["hooks"]]),
-    ("session/results", &[&["rows"], &["columns", "reader"]]),
+    ("session/results", &[&["rows"], &["columns", "reader"], &["stream"]]),
     ("session/run", &[&["carry", "context"], &["query"], &["imperative"]]),
     ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
     (

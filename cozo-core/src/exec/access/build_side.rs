@@ -34,8 +34,10 @@ use crate::value::{Batch, Column, KeyStarts};
 
 /// Rows that are found by the values of some columns.
 pub enum BuildSide<'a> {
-    /// The rows of a derived table within a range, by one of its indexes.
-    Table { table: &'a Table, index: &'a Index, range: Range<usize> },
+    /// The rows of a derived table within a range, by one of its indexes. There is none if the rows are read in partitions instead.
+    Table { table: &'a Table, index: Option<&'a Index>, range: Range<usize> },
+    /// A part of the rows of any relation: the key columns and then the outputs.
+    Part { rows: IndexedRows, keys: usize },
     /// The rows of a stored relation. The index is built when first needed.
     Stored {
         run: &'a Run<'a>,
@@ -86,7 +88,7 @@ impl<'a> BuildSide<'a> {
     /// Whether the index is built.
     pub fn is_made(&self) -> bool {
         match self {
-            BuildSide::Table { .. } => true,
+            BuildSide::Table { .. } | BuildSide::Part { .. } => true,
             BuildSide::Stored { built, .. } => built.get().is_some(),
         }
     }
@@ -104,7 +106,7 @@ impl<'a> BuildSide<'a> {
     /// Whether the index copies no rows.
     pub fn copies_nothing(&self) -> bool {
         match self {
-            BuildSide::Table { .. } => true,
+            BuildSide::Table { .. } | BuildSide::Part { .. } => true,
             BuildSide::Stored { stored, keys, .. } => tree_with_places(stored, keys).is_some(),
         }
     }
@@ -125,10 +127,15 @@ impl<'a> BuildSide<'a> {
         match self {
             BuildSide::Table { table, index, range } => Ok(KeyIndex::Indexed(IndexProbe {
                 rows: table.rows(),
-                index,
+                index: index.expect("indexes are made before rules run"),
                 range: range.clone(),
                 table: Some(table),
             })),
+            BuildSide::Part { rows: IndexedRows::Grouped(groups), .. } => Ok(KeyIndex::Grouped(groups)),
+            BuildSide::Part { rows: IndexedRows::Indexed { rows, index }, .. } => {
+                Ok(KeyIndex::Indexed(IndexProbe { rows, index, range: 0..rows.len, table: None }))
+            }
+            BuildSide::Part { rows: IndexedRows::Placed(_), .. } => unreachable!("a part is copied"),
             BuildSide::Stored { run, stored, keys, outputs, built } => {
                 let indexed = match built.get() {
                     Some(indexed) => indexed,
@@ -156,6 +163,7 @@ impl<'a> BuildSide<'a> {
         match self {
             BuildSide::Table { .. } => column,
             BuildSide::Stored { keys, .. } => keys.len() + nth,
+            BuildSide::Part { keys, .. } => keys + nth,
         }
     }
 }

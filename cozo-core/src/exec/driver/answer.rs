@@ -4,23 +4,18 @@
 //! stops as soon as there are enough rows; with both, only the first rows of the order are kept. Rows that are sorted by nothing
 //! else are sorted by all columns, so that answers do not depend on how they were found.
 
-use crate::budget::Budget;
-use crate::exec::driver::fixpoint::evaluate;
-use crate::exec::driver::sort::sort_rows;
+use crate::exec::driver::evaluate::evaluate;
 use crate::exec::error::ExecError;
+use crate::exec::rows::{RowStream, Rows};
+use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk};
 use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::run::Run;
+use crate::exec::sorting::{Disk, RunOrder, SortedRuns, sort_rows};
 use crate::expr::Expr;
 use crate::expr::functions::shorten;
 use crate::parse::ast::Assertion;
-use crate::plan::{OptionError, Options, TableKind};
+use crate::plan::{OptionError, Options, SortKey, TableKind};
 use crate::value::{Batch, DataValue};
-
-/// The rows of a query, in their final order.
-pub struct Answer {
-    /// The rows, one column for each header.
-    pub rows: Batch,
-}
 
 /// A query's option has a bad value, or the query fails.
 #[derive(Debug, Clone, thiserror::Error, miette::Diagnostic)]
@@ -35,8 +30,8 @@ pub enum AnswerError {
     Exec(#[from] ExecError),
 }
 
-/// Runs a query, and applies its options to the rows.
-pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerError> {
+/// Runs a query, and applies its options to the rows. They are in their final order.
+pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Rows, AnswerError> {
     let parameters = run.input.parameters;
     let limit = non_negative(":limit", options.limit.as_ref(), parameters)?;
     let offset = non_negative(":offset", options.offset.as_ref(), parameters)?.unwrap_or(0);
@@ -44,22 +39,65 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Answer, AnswerErro
     let stops_early = options.order.is_empty() && inline;
     let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
     run.wanted.enough = enough.filter(|_| stops_early);
-    run.wanted.top =
-        enough.filter(|_| !stops_early).map(|rows| TopKSpec { keys: options.order.clone(), rows: rows.max(1) });
-    let rows = evaluate(run)?.into_rows();
-    check_assertion(options, &rows)?;
-    let sleep = sleep_seconds(options, parameters)?;
-    if stops_early && limit.is_some() {
-        return finish(sort_rows(cut(rows, offset, limit), &[])?, sleep, run.budget);
+    let are_kept = |rows: &usize| run.disk.is_none() || rows.saturating_mul(row_bytes(run)) <= run.budget.spill_above();
+    run.wanted.top = enough
+        .filter(|_| !stops_early)
+        .filter(are_kept)
+        .map(|rows| TopKSpec { keys: options.order.clone(), rows: rows.max(1) });
+    run.wanted.order = options.order.clone();
+    let table = evaluate(run)?;
+    let mut rows = match table.into_disk() {
+        Ok(on_disk) => Rows::Stream(Box::new(stream(on_disk, offset, limit, run)?)),
+        Err(table) => Rows::Many(table.into_rows()),
+    };
+    check_assertion(options, &mut rows)?;
+    if let Some(seconds) = sleep_seconds(options, parameters)? {
+        run.budget.sleep(seconds).map_err(ExecError::from)?;
     }
-    finish(cut(sort_rows(rows, &options.order)?, offset, limit), sleep, run.budget)
+    Ok(match rows {
+        Rows::Many(rows) if stops_early && limit.is_some() => Rows::Many(sort_rows(cut(rows, offset, limit), &[])?),
+        Rows::Many(rows) => match &run.disk {
+            Some(disk) if run.budget.spare_bytes() < rows.memory_bytes() => {
+                let width = rows.columns.len();
+                let runs = runs_of(rows, run.wanted.order.clone(), disk)?;
+                Rows::Stream(Box::new(RowStream::new(runs.merge(), width, offset, limit)))
+            }
+            _ => Rows::Many(cut(sort_rows(rows, &options.order)?, offset, limit)),
+        },
+        rows => rows,
+    })
 }
 
-fn finish(rows: Batch, sleep: Option<f64>, budget: &Budget) -> Result<Answer, AnswerError> {
-    if let Some(seconds) = sleep {
-        budget.sleep(seconds).map_err(ExecError::from)?;
+/// About the least bytes that a row of the entry takes.
+fn row_bytes(run: &Run<'_>) -> usize {
+    // A table of wanted rows grows to twice as many before it is cut.
+    2 * (run.plan.tables[run.plan.entry].arity * size_of::<i64>() + BYTES_AROUND_ROW)
+}
+
+/// Rows on disk in the wanted order, from `offset` on and at most `limit` of them.
+fn stream(on_disk: OnDisk, offset: usize, limit: Option<usize>, run: &Run<'_>) -> Result<RowStream, ExecError> {
+    let width = run.plan.tables[run.plan.entry].arity;
+    let runs = match on_disk {
+        OnDisk::Runs(runs) => runs,
+        OnDisk::Rows(rows) => {
+            let disk = run.disk.as_ref().expect("rows are on disk");
+            let mut runs = SortedRuns::new(RunOrder::Rows(run.wanted.order.clone()), disk);
+            runs.add_all(&rows)?;
+            runs
+        }
+    };
+    Ok(RowStream::new(runs.merge(), width, offset, limit))
+}
+
+/// Rows in memory as runs on disk.
+fn runs_of(rows: Batch, order: Vec<SortKey>, disk: &Disk) -> Result<SortedRuns, ExecError> {
+    let mut runs = SortedRuns::new(RunOrder::Rows(order), disk);
+    let part_rows = disk.part_rows(rows.memory_bytes(), rows.len);
+    for start in (0..rows.len).step_by(part_rows) {
+        runs.add(rows.slice(start..(start + part_rows).min(rows.len)))?;
     }
-    Ok(Answer { rows })
+    disk.budget().release(rows.memory_bytes());
+    Ok(runs)
 }
 
 /// Whether the entry is a set that rules fill. Only then can evaluation stop early.
@@ -71,10 +109,16 @@ fn entry_is_inline(run: &Run<'_>) -> bool {
     matches!(run.plan.tables[run.plan.entry].kind, TableKind::Set) && !run.plan.components.iter().any(given)
 }
 
-fn check_assertion(options: &Options, rows: &Batch) -> Result<(), ExecError> {
-    match options.assertion {
-        Some((Assertion::None, span)) if !rows.is_empty() => Err(ExecError::AssertNone { span }),
-        Some((Assertion::Some, span)) if rows.is_empty() => Err(ExecError::AssertSome { span }),
+fn check_assertion(options: &Options, rows: &mut Rows) -> Result<(), ExecError> {
+    let Some((assertion, span)) = options.assertion else { return Ok(()) };
+    let is_empty = match rows {
+        Rows::One(row, _) => row.is_none(),
+        Rows::Many(rows) => rows.is_empty(),
+        Rows::Stream(rows) => rows.is_empty()?,
+    };
+    match assertion {
+        Assertion::None if !is_empty => Err(ExecError::AssertNone { span }),
+        Assertion::Some if is_empty => Err(ExecError::AssertSome { span }),
         _ => Ok(()),
     }
 }

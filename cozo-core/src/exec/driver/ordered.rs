@@ -77,7 +77,7 @@ fn only_row(rule: &RulePlan, tables: &Tables<'_>) -> Option<Batch> {
     let OperatorKind::Join(join) = &rule.operators.first()?.kind else { return None };
     let (Source::Table(table), Method::Scan) = (&join.source, join.method) else { return None };
     let (range, table) = ((tables.range)(0, *table), &tables.tables[*table]);
-    if range.len() != 1 || table.is_dead(range.start) {
+    if range.len() != 1 || table.is_dead(range.start) || table.spilled().is_some() {
         return None;
     }
     let columns = join.outputs.iter().map(|(column, _)| table.rows().columns[*column].slice(range.clone()));

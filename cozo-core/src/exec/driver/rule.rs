@@ -13,7 +13,7 @@ use crate::exec::access::tables::Tables;
 use crate::exec::driver::ordered::{ordered, run_chunks};
 use crate::exec::error::ExecError;
 use crate::exec::operators::range::key_range;
-use crate::exec::operators::{build, drive, scan_part, unit};
+use crate::exec::operators::{build, charge_sink, drive, scan_part, unit};
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, Gathered, Sink};
 use crate::exec::thresholds::{MERGE_MIN_RATIO, SPLIT_MIN_ROWS};
@@ -26,16 +26,39 @@ pub fn run_rule<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, s
     if let Some(ordered) = ordered(rule, tables, run, sink)? {
         return run_chunks(rule, ordered, tables, run, sink);
     }
+    run_stage(rule, Stage { end: rule.operators.len(), head: &rule.head }, tables, run, sink)
+}
+
+/// The first operators of a rule.
+#[derive(Clone, Copy)]
+pub struct Stage<'s> {
+    /// The position of the first operator that is left out.
+    pub end: usize,
+    /// The slots that the sink takes.
+    pub head: &'s [usize],
+}
+
+/// Runs the first operators of a rule on all that they read, into a sink.
+pub fn run_stage<'a>(
+    rule: &'a RulePlan,
+    stage: Stage<'_>,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+    sink: &mut Sink<'_>,
+) -> Flow {
     let Some(parts) = split(rule, tables, run) else {
-        return run_part(rule, &InputPart::Whole, tables, run, sink);
+        return run_part(rule, stage, &InputPart::Whole, tables, run, sink);
     };
     let Some(forks) = parts.iter().map(|_| sink.fork()).collect::<Option<Vec<_>>>() else {
-        return run_part(rule, &InputPart::Whole, tables, run, sink);
+        return run_part(rule, stage, &InputPart::Whole, tables, run, sink);
     };
-    let gathered = run_parts(rule, parts.into_iter().zip(forks).collect(), tables, run)?;
+    let gathered = run_parts(rule, stage, parts.into_iter().zip(forks).collect(), tables, run)?;
     sink.expect(gathered.iter().map(Gathered::listed).sum());
     for gathered in gathered {
         sink.merge(gathered)?;
+        if charge_sink(sink, run)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
     CONTINUE
 }
@@ -102,6 +125,7 @@ fn split(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Option<Vec<Inpu
 /// Runs the parts of a rule in parallel, each into its own sink. Returns the results in the order of the parts.
 fn run_parts<'a>(
     rule: &'a RulePlan,
+    stage: Stage<'_>,
     parts: Vec<(InputPart, Sink<'_>)>,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
@@ -125,8 +149,8 @@ fn run_parts<'a>(
         if rule.operators.len() == 1 {
             sink.expect(part.rows(rule, run));
         }
-        let _: ControlFlow<()> = run_part(rule, &part, &Tables { tables: all, range: &range }, run, &mut sink)?;
-        Ok(sink.into_gathered())
+        let _: ControlFlow<()> = run_part(rule, stage, &part, &Tables { tables: all, range: &range }, run, &mut sink)?;
+        sink.into_gathered()
     };
     parts.into_par_iter().map(run_in_thread).collect()
 }
@@ -134,6 +158,7 @@ fn run_parts<'a>(
 /// Runs a rule on a part of its input, in batches on this thread.
 fn run_part<'a>(
     rule: &'a RulePlan,
+    stage: Stage<'_>,
     part: &InputPart,
     tables: &Tables<'a>,
     run: &'a Run<'a>,
@@ -144,7 +169,8 @@ fn run_part<'a>(
         operators[0] = scan_part(rule, 0, keys.clone(), run);
     }
     let mut worker = Worker::new(run, rule);
-    let flow = drive(&operators, &rule.head, unit(rule), &mut worker, sink);
+    worker.later = rule.operators.len() - stage.end;
+    let flow = drive(&operators[..stage.end], stage.head, unit(rule), &mut worker, sink);
     worker.finish(rule);
     flow
 }

@@ -52,9 +52,10 @@ use crate::exec::access::lookup_counter::{LookupCounter, is_replaced};
 use crate::exec::access::stored::Stored;
 use crate::exec::access::tables::Tables;
 use crate::exec::error::ExecError;
+use crate::exec::index::hash_index::IndexedRows;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, Sink};
-use crate::exec::thresholds::MAX_BATCH_BYTES;
+use crate::exec::thresholds::{MAX_BATCH_BYTES, SPILL_MIN_SHARE};
 use crate::expr::{Expr, Frame};
 use crate::plan::{ComparePlan, JoinPlan, MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::storage::KeyRange;
@@ -104,6 +105,23 @@ pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> V
         }
     };
     rule.operators.iter().enumerate().map(build).collect()
+}
+
+/// The join or semi-join at a position, with indexed rows instead of those of its relation.
+pub fn part_join<'a>(rule: &'a RulePlan, position: usize, rows: IndexedRows) -> Box<dyn Operator + 'a> {
+    let operator = &rule.operators[position];
+    let shape = Shape::of(operator, rule);
+    match &operator.kind {
+        OperatorKind::Join(plan) => {
+            let rows = BuildSide::Part { rows, keys: plan.keys.len() };
+            Box::new(probe::IndexJoin { plan, shape, rows })
+        }
+        OperatorKind::SemiJoin(plan) => {
+            let rows = BuildSide::Part { rows, keys: plan.keys.len() };
+            Box::new(semi_join::IndexSemiJoin { plan, shape, rows })
+        }
+        _ => unreachable!("only joins have a build side"),
+    }
 }
 
 fn build_join<'a>(
@@ -219,8 +237,8 @@ pub fn drive(
         None => {
             worker.gave(0, batch.len);
             let flow = sink.take(batch, head)?;
-            worker.run.budget.charge(sink.grown())?;
-            Ok(flow)
+            let charged = charge_sink(sink, worker.run)?;
+            Ok(if charged.is_break() { charged } else { flow })
         }
         Some((operator, rest)) => {
             // The batches of an operator live only until they are emitted.
@@ -236,6 +254,21 @@ pub fn drive(
             })
         }
     }
+}
+
+/// Charges the budget for what a sink has grown. When memory is used up, the rows of a set go to disk, and rules with an [`Allowance`](crate::exec::sink::Allowance) give up.
+pub fn charge_sink(sink: &mut Sink<'_>, run: &Run<'_>) -> Flow {
+    let (grown, budget) = (sink.grown(), run.budget);
+    budget.charge(grown)?;
+    if let Some(allowance) = sink.allowance() {
+        return if allowance.take(grown, budget) { CONTINUE } else { Ok(ControlFlow::Break(())) };
+    }
+    if let Some(disk) = &run.disk
+        && budget.should_spill()
+    {
+        sink.spill(budget.spill_above() / SPILL_MIN_SHARE, disk)?;
+    }
+    CONTINUE
 }
 
 /// Slots without values. Not by cloning, which would look at the type of each column.

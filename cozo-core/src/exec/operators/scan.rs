@@ -11,9 +11,10 @@ use crate::budget::{Stop, make_room, temporary};
 use crate::exec::access::stored::Stored;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::Worker;
-use crate::exec::sink::{CONTINUE, Flow};
+use crate::exec::sink::{CONTINUE, Flow, project};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, SORT_MIN_ROWS};
 use crate::plan::JoinPlan;
+use crate::spill::SpilledRows;
 use crate::storage::KeyRange;
 use crate::value::sort::sort_by_ints;
 use crate::value::{Batch, Column};
@@ -47,8 +48,29 @@ impl TableScan<'_> {
     }
 }
 
+impl TableScan<'_> {
+    /// [`Operator::push`] for rows on disk.
+    fn push_spilled(&self, rows: &SpilledRows, input: &Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        let mut reader = rows.read(self.range.clone());
+        loop {
+            let _passing = temporary();
+            let Some(mut rows) = reader.next_rows(worker.next_batch_rows()?)? else { return CONTINUE };
+            make_room(rows.memory_bytes())?;
+            let columns: Vec<usize> = self.plan.outputs.iter().map(|(column, _)| *column).collect();
+            let rows = project(&mut rows, &columns, &[]);
+            let flow = product(self.plan, &self.shape, input, rows, worker, emit)?;
+            if stopped(&flow) {
+                return Ok(flow);
+            }
+        }
+    }
+}
+
 impl Operator for TableScan<'_> {
     fn push(&self, input: Batch, worker: &mut Worker<'_>, emit: &mut Emit<'_>) -> Flow {
+        if let Some(rows) = self.table.spilled() {
+            return self.push_spilled(rows, &input, worker, emit);
+        }
         let order = self.order();
         let count = order.as_ref().map_or(self.range.len(), Vec::len);
         let mut done = 0;

@@ -17,9 +17,14 @@
 
 use std::ops::Range;
 
+use crate::budget::Budget;
+use crate::exec::error::ExecError;
 use crate::exec::index::hash_index::Index;
 use crate::exec::rowset::int_set::IntSet;
 use crate::exec::rowset::row_set::{NO_ROWS, RowSet, key_hashes, same_row};
+use crate::exec::sorting::SortedRuns;
+use crate::plan::{TableKind, TablePlan};
+use crate::spill::SpilledRows;
 use crate::value::sort::ascend;
 use crate::value::{Batch, Column, DataValue};
 
@@ -32,7 +37,6 @@ pub fn bytes_of(rows: usize, batch_bytes: usize, batch_rows: usize) -> usize {
 }
 
 /// A derived table.
-#[derive(Debug)]
 pub struct Table {
     /// The rows, also dead ones.
     rows: Batch,
@@ -46,6 +50,16 @@ pub struct Table {
     is_placeholder: bool,
     /// The indexes made so far.
     indexes: Vec<Index>,
+    /// The rows, if they are on disk. All else is empty then.
+    on_disk: Option<Box<OnDisk>>,
+}
+
+/// The rows of a table on disk.
+pub enum OnDisk {
+    /// In runs that are not merged yet, in the order that is wanted of the entry.
+    Runs(SortedRuns),
+    /// In any order.
+    Rows(SpilledRows),
 }
 
 impl Table {
@@ -63,7 +77,59 @@ impl Table {
             dead: vec![],
             is_placeholder: false,
             indexes: vec![],
+            on_disk: None,
         }
+    }
+
+    /// An empty table of the kind that is planned.
+    pub fn like(planned: &TablePlan) -> Self {
+        match planned.kind {
+            TableKind::Meet { keys, .. } => Table::keyed(planned.arity, keys),
+            _ => Table::set(planned.arity),
+        }
+    }
+
+    /// A table of rows on disk, which differ from each other.
+    pub fn on_disk(rows: OnDisk, width: usize) -> Self {
+        Table { on_disk: Some(Box::new(rows)), ..Table::set(width) }
+    }
+
+    /// The rows, if they are on disk and merged.
+    pub fn spilled(&self) -> Option<&SpilledRows> {
+        match self.on_disk.as_deref() {
+            Some(OnDisk::Rows(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// The rows on disk, or else the table.
+    pub fn into_disk(self) -> Result<OnDisk, Table> {
+        match self {
+            Table { on_disk: Some(rows), .. } => Ok(*rows),
+            table => Err(table),
+        }
+    }
+
+    /// Merges runs on disk.
+    pub fn merge_runs(&mut self) -> Result<(), ExecError> {
+        self.on_disk = match self.on_disk.take().map(|on_disk| *on_disk) {
+            Some(OnDisk::Runs(runs)) => Some(Box::new(OnDisk::Rows(runs.into_rows()?))),
+            other => other.map(Box::new),
+        };
+        Ok(())
+    }
+
+    /// Reads rows on disk into memory, for operators that need them there.
+    pub fn load(&mut self, budget: &Budget) -> Result<(), ExecError> {
+        let Some(OnDisk::Rows(rows)) = self.on_disk.as_deref() else { return Ok(()) };
+        budget.charge(rows.memory_bytes() + rows.len() * BYTES_AROUND_ROW)?;
+        let (mut loaded, mut reader) = (Batch::empty(rows.width()), rows.read_all());
+        while let Some(batch) = reader.next_rows(usize::MAX)? {
+            budget.check()?;
+            loaded.append_all(batch);
+        }
+        *self = Table::of_distinct(loaded);
+        Ok(())
     }
 
     /// The set of these rows. Rows in strictly ascending order need no hashing: they are known to differ.
@@ -96,7 +162,11 @@ impl Table {
 
     /// The number of rows, also dead ones.
     pub fn len(&self) -> usize {
-        self.rows.len
+        match self.on_disk.as_deref() {
+            None => self.rows.len,
+            Some(OnDisk::Rows(rows)) => rows.len(),
+            Some(OnDisk::Runs(runs)) => runs.len(),
+        }
     }
 
     /// Whether a row was superseded by a better one.
@@ -130,9 +200,9 @@ impl Table {
         }
     }
 
-    /// The index on these columns; see [`Table::ensure_index`].
-    pub fn index(&self, columns: &[usize]) -> &Index {
-        self.indexes.iter().find(|index| index.columns == columns).expect("indexes are made before rules run")
+    /// The index on these columns, if it was made; see [`Table::ensure_index`].
+    pub fn index(&self, columns: &[usize]) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.columns == columns)
     }
 
     /// The hashes of the keys of a batch, for [`Table::find_key`].
@@ -348,7 +418,7 @@ mod tests {
         table.insert(batch(&[vec![1.into(), 11.into()], vec![1.into(), 12.into()]]));
         table.ensure_index(&[0]);
         let probe: Column = std::iter::once(DataValue::from(1)).collect();
-        let index = table.index(&[0]);
+        let index = table.index(&[0]).expect("it was made");
         let first = index.find(table.rows(), &[&probe], 1).last(0);
         let chain: Vec<u32> = std::iter::successors(first, |row| index.before(*row)).collect();
         assert_eq!(chain, vec![3, 2, 0]);

@@ -1,7 +1,10 @@
 //! A sink that aggregates rows by group: it finds the group of each row and updates accumulators.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
+use super::allowance::Allowance;
 use crate::budget::Stop;
 use crate::diag::SourceSpan;
 use crate::exec::error::ExecError;
@@ -31,6 +34,8 @@ pub struct GroupSink {
     accumulators: Vec<Box<dyn Accumulator>>,
     /// See [`Sink::grown`](super::Sink::grown).
     pub grown: usize,
+    /// See [`Sink::allowance`](super::Sink::allowance).
+    pub allowance: Option<Arc<Allowance>>,
 }
 
 impl GroupSink {
@@ -49,7 +54,7 @@ impl GroupSink {
         let aggregations: Vec<_> =
             columns.iter().map(|used| used.map(|used| (used.aggregation.name, used.span))).collect();
         let grouping = Grouping::new(aggregations.iter().filter(|aggregation| aggregation.is_none()).count());
-        let mut sink = GroupSink { aggregations, grouping, accumulators, grown: 0 };
+        let mut sink = GroupSink { aggregations, grouping, accumulators, grown: 0, allowance: None };
         sink.resize();
         Ok(sink)
     }
@@ -68,6 +73,11 @@ impl GroupSink {
     /// Whether there is a group.
     pub fn has_groups(&self) -> bool {
         self.grouping.len() > 0
+    }
+
+    /// Whether there are grouping columns, by which the rows can be parted.
+    pub fn may_part(&self) -> bool {
+        self.aggregations.iter().any(Option::is_none)
     }
 
     /// Takes a batch of solutions; `head` has the slot of each head column.
@@ -102,6 +112,7 @@ impl GroupSink {
             grouping: Grouping::new(width),
             accumulators,
             grown: 0,
+            allowance: self.allowance.clone(),
         };
         fork.resize();
         Some(fork)

@@ -3,6 +3,9 @@
 //! A [`MeetSink`] collects groups that are better than those of the table. [`apply_improvements`] then supersedes the rows that a
 //! rule has read, and changes the others in place.
 
+use std::sync::Arc;
+
+use super::allowance::Allowance;
 use super::groups::failed;
 use crate::budget::temporary;
 use crate::diag::SourceSpan;
@@ -88,12 +91,14 @@ pub struct MeetSink<'a> {
     pub meets: Meets,
     /// See [`Sink::grown`](super::Sink::grown).
     pub grown: usize,
+    /// See [`Sink::allowance`](super::Sink::allowance).
+    pub allowance: Option<Arc<Allowance>>,
 }
 
 impl<'a> MeetSink<'a> {
     /// A sink for the groups of a recursive table of so many columns.
     pub fn new(existing: &'a Table, arity: usize, meets: Meets) -> Self {
-        MeetSink { existing, fresh: Table::keyed(arity, meets.keys), meets, grown: 0 }
+        MeetSink { existing, fresh: Table::keyed(arity, meets.keys), meets, grown: 0, allowance: None }
     }
 
     /// Takes a batch of heads.

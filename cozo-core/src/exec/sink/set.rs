@@ -10,14 +10,21 @@
 //! | `fresh` | otherwise | inserted into a [`Table`], which tells rows apart by itself |
 //!
 //! Known rows are those of the recursive table that grows.
+//!
+//! When memory is used up, the new rows go to disk as sorted runs ([`SetSink::spill`]), and the sink begins again without rows.
+//! Rows that came before and after meet when the runs are merged.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use super::Gathered;
+use super::allowance::Allowance;
+use super::{Gathered, GatheredSet};
+use crate::exec::error::ExecError;
 use crate::exec::rowset::int_collector::IntCollector;
 use crate::exec::rowset::row_set::NO_ROWS;
-use crate::exec::rowset::table::{Table, bytes_of};
+use crate::exec::rowset::table::{OnDisk, Table, bytes_of};
 use crate::exec::rowset::top_k::TopK;
+use crate::exec::sorting::{Disk, RunOrder, SortedRuns};
 use crate::exec::thresholds::{FEW_ROWS, MAX_UNCHECKED_ROWS};
 use crate::plan::TablePlan;
 use crate::value::Batch;
@@ -51,6 +58,12 @@ pub struct SetSink<'a> {
     bytes: usize,
     /// and their greatest number so far.
     most_bytes: usize,
+    /// The order of the rows that go to disk.
+    pub order: RunOrder,
+    /// See [`Sink::allowance`](super::Sink::allowance).
+    pub allowance: Option<Arc<Allowance>>,
+    /// New rows that went to disk when memory was used up.
+    runs: Option<Box<SortedRuns>>,
 }
 
 impl<'a> SetSink<'a> {
@@ -78,6 +91,9 @@ impl<'a> SetSink<'a> {
             grown: 0,
             bytes: 0,
             most_bytes: 0,
+            order: RunOrder::Rows(vec![]),
+            allowance: None,
+            runs: None,
         }
     }
 
@@ -89,12 +105,21 @@ impl<'a> SetSink<'a> {
         let fresh = Table::set(self.fresh.rows().columns.len());
         let origin = (self.known.len + self.fresh.len() > 0).then_some((self.known, &self.fresh));
         let lists = origin.is_some_and(|(_, origin)| origin.has_bitmap());
-        let (top, recurs) = (self.top.clone(), self.recurs);
-        Some(SetSink { origin, lists, top, recurs, ..SetSink::empty(fresh, self.unique) })
+        let (top, recurs, order) = (self.top.clone(), self.recurs, self.order.clone());
+        let allowance = self.allowance.clone();
+        Some(SetSink { origin, lists, top, recurs, order, allowance, ..SetSink::empty(fresh, self.unique) })
     }
 
     /// Adds the rows of a fork.
-    pub fn merge(&mut self, fresh: Table, ints: IntCollector) {
+    pub fn merge(&mut self, gathered: GatheredSet) {
+        let GatheredSet { fresh, ints, runs, bytes } = gathered;
+        self.bytes += bytes;
+        self.most_bytes += bytes;
+        match (&mut self.runs, runs) {
+            (Some(all), Some(runs)) => all.append(*runs),
+            (all, Some(runs)) => *all = Some(runs),
+            (_, None) => {}
+        }
         if self.unique {
             self.append(fresh.into_rows());
         } else {
@@ -130,7 +155,30 @@ impl<'a> SetSink<'a> {
 
     /// See [`Sink::into_gathered`](super::Sink::into_gathered).
     pub fn into_gathered(self) -> Gathered {
-        Gathered::Set { fresh: self.fresh, ints: self.ints }
+        let SetSink { fresh, ints, runs, most_bytes: bytes, .. } = self;
+        Gathered::Set(Box::new(GatheredSet { fresh, ints, runs, bytes }))
+    }
+
+    /// Moves the new rows to disk, if they are at least `least_bytes` and may go there. Rows of a recursive table may not, and neither may
+    /// those of which only some are wanted. What was charged for them is released.
+    pub fn spill(&mut self, least_bytes: usize, disk: &Disk) -> Result<(), ExecError> {
+        let may_go = !self.recurs && self.enough.is_none() && self.top.is_none() && self.grown == 0;
+        if !may_go || self.most_bytes < least_bytes.max(1) {
+            return Ok(());
+        }
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            none => none.insert(Box::new(SortedRuns::new(self.order.clone(), disk))),
+        };
+        let width = self.fresh.rows().columns.len();
+        let parts =
+            [std::mem::take(&mut self.ints).into_table(), std::mem::replace(&mut self.fresh, Table::set(width))];
+        for part in parts {
+            runs.add(part.into_rows())?;
+        }
+        disk.budget().release(self.most_bytes);
+        (self.bytes, self.most_bytes, self.lists) = (0, 0, false);
+        Ok(())
     }
 
     /// Takes a batch of heads.
@@ -190,7 +238,18 @@ impl<'a> SetSink<'a> {
     }
 
     /// The new rows.
-    pub fn finish(mut self) -> Table {
+    pub fn finish(mut self) -> Result<Table, ExecError> {
+        if let Some(mut runs) = self.runs.take() {
+            let width = self.fresh.rows().columns.len();
+            runs.add(self.ints.into_table().into_rows())?;
+            runs.add(self.fresh.into_rows())?;
+            return Ok(Table::on_disk(OnDisk::Runs(*runs), width));
+        }
+        Ok(self.finish_in_memory())
+    }
+
+    /// The new rows, none of which is on disk.
+    pub fn finish_in_memory(mut self) -> Table {
         if self.ints.len() == 0 {
             return self.fresh;
         }

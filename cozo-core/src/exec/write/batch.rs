@@ -37,6 +37,8 @@ use crate::exec::error::RowError;
 /// What an operation did; filled only if a report was asked for.
 #[derive(Default)]
 pub struct Mutated {
+    /// The number of rows given.
+    pub given: usize,
     /// The rows put (all columns) or asked to be removed (key columns), in order of application.
     pub new: Batch,
     /// The full rows that were there before, one for each key that existed.
@@ -59,7 +61,7 @@ pub fn mutate(
     txn: &mut Transaction,
     report: bool,
 ) -> Result<Mutated, ExecError> {
-    let mutation = Mutation { plan, schema, parameters, now_micros: txn.now_micros() };
+    let mutation = Mutation::new(plan, schema, parameters, txn);
     // The old rows say which entries the indices lose.
     let report = report || schema.has_indices();
     let given = mutation.columns(rows)?;
@@ -73,7 +75,8 @@ pub fn mutate(
     }
 }
 
-struct Mutation<'a> {
+/// An operation on a relation.
+pub struct Mutation<'a> {
     plan: &'a MutationPlan,
     schema: &'a SchemaRef,
     parameters: &'a [&'a DataValue],
@@ -81,17 +84,27 @@ struct Mutation<'a> {
 }
 
 /// Rows for a relation, coerced to its types, in order of application. Columns whose stored values stay are empty.
-struct Given {
-    rows: Batch,
+pub struct Given {
+    pub rows: Batch,
 }
 
-impl Mutation<'_> {
+impl<'a> Mutation<'a> {
+    /// An operation of a transaction.
+    pub fn new(
+        plan: &'a MutationPlan,
+        schema: &'a SchemaRef,
+        parameters: &'a [&'a DataValue],
+        txn: &Transaction,
+    ) -> Self {
+        Mutation { plan, schema, parameters, now_micros: txn.now_micros() }
+    }
+
     fn key_width(&self) -> usize {
         self.schema.keys.len()
     }
 
     /// The columns of the relation, from the columns of the answer.
-    fn columns(&self, mut rows: Batch) -> Result<Given, ExecError> {
+    pub fn columns(&self, mut rows: Batch) -> Result<Given, ExecError> {
         if self.are_as_given(&rows) {
             return Ok(Given { rows });
         }
@@ -195,7 +208,7 @@ impl Mutation<'_> {
         if !report {
             return Ok(Mutated::default());
         }
-        Ok(Mutated { new, old: self.stored(sorted, txn)?.rows })
+        Ok(Mutated { new, old: self.stored(sorted, txn)?.rows, given: 0 })
     }
 
     fn put(&self, given: Given, txn: &mut Transaction, report: bool) -> Result<Mutated, ExecError> {
@@ -205,7 +218,7 @@ impl Mutation<'_> {
         }
         make_room(given.rows.memory_bytes())?;
         let sorted = self.sorted(given.rows.clone());
-        let mutated = Mutated { old: self.stored(&sorted, txn)?.rows, new: given.rows };
+        let mutated = Mutated { old: self.stored(&sorted, txn)?.rows, new: given.rows, given: 0 };
         self.write(ChangeKind::Put, sorted, &mutated.old, txn)?;
         Ok(mutated)
     }
@@ -235,7 +248,7 @@ impl Mutation<'_> {
         }
         let old = Batch::empty(self.schema.arity());
         self.write(ChangeKind::Put, sorted, &old, txn)?;
-        Ok(if report { Mutated { new: given.rows, old } } else { Mutated::default() })
+        Ok(if report { Mutated { new: given.rows, old, given: 0 } } else { Mutated::default() })
     }
 
     /// The first row whose key an earlier row has.
@@ -301,7 +314,7 @@ impl Mutation<'_> {
                 Some(_) => {}
             }
         }
-        txn.rely_on(self.schema, &given.rows.into());
+        txn.rely_on(self.schema, &given.rows.into())?;
         Ok(Mutated::default())
     }
 
@@ -311,7 +324,7 @@ impl Mutation<'_> {
             let help = "the script is not applied";
             return Err(self.assertion(&given.rows.row(row), "is in the relation", help));
         }
-        txn.rely_on(self.schema, &given.rows.into());
+        txn.rely_on(self.schema, &given.rows.into())?;
         Ok(Mutated::default())
     }
 }

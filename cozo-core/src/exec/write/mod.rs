@@ -1,22 +1,27 @@
 //! Writing the rows of a query to a stored relation.
 //!
 //! [`write`](write()) takes rows as they are: a single row goes to `one_row`, if it is small and no report is asked for. All other rows
-//! go to `batch`, which applies them as columns.
+//! go to `batch`, which applies them as columns, or, if memory does not hold them, to `stream`.
 
 mod batch;
 mod one_row;
+mod stream;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 pub use batch::Mutated;
 use batch::mutate;
 use one_row::write_row;
+use stream::{is_streamed, put_stream};
 
 use crate::exec::error::ExecError;
 use crate::exec::rows::Rows;
+use crate::exec::sorting::Disk;
 use crate::exec::thresholds::MAX_ROW_BYTES;
 use crate::plan::MutationPlan;
 use crate::schema::SchemaRef;
+use crate::spill::SpillSpace;
 use crate::txn::Transaction;
 use crate::value::{Batch, DataValue};
 
@@ -29,15 +34,24 @@ pub fn write(
     parameters: &[&DataValue],
     txn: &mut Transaction,
     report: bool,
+    space: Option<&Arc<SpillSpace>>,
 ) -> Result<Mutated, ExecError> {
     let rows = match rows {
         Rows::Many(rows) => rows,
+        Rows::Stream(rows) => match space.filter(|_| !report && is_streamed(plan, schema)) {
+            Some(space) => {
+                let given = put_stream(plan, schema, *rows, parameters, txn, &Disk::of_current(space))?;
+                return Ok(Mutated { given, ..Mutated::default() });
+            }
+            None => rows.collect()?,
+        },
         Rows::One(None, _) => Batch::empty(plan.outputs()),
         Rows::One(Some(row), bytes) => {
             let left = if report || bytes > MAX_ROW_BYTES { Some(row) } else { write_row(plan, schema, row, txn)? };
-            let Some(row) = left else { return Ok(Mutated::default()) };
+            let Some(row) = left else { return Ok(Mutated { given: 1, ..Mutated::default() }) };
             Batch::of_row(row.into_iter().map(Cow::Owned))
         }
     };
-    mutate(plan, schema, rows, parameters, txn, report)
+    let given = rows.len;
+    Ok(Mutated { given, ..mutate(plan, schema, rows, parameters, txn, report)? })
 }

@@ -99,7 +99,7 @@ pub fn write_duplicates(
     let values = extractor.values(&rows)?;
     let keys = relation.keys.len();
     put_duplicates(index, extractor, keys, rows.clone(), &values, txn)?;
-    txn.rely_on(relation, &key_columns(rows, keys).into());
+    txn.rely_on(relation, &key_columns(rows, keys).into())?;
     // No search reads the index before it is ready.
     txn.keep_answers();
     Ok(next)

@@ -152,7 +152,7 @@ impl Prepared {
         }
         manifest.write(segments, txn);
         txn.write_derived(changed, ChangeKind::Remove, settled.clone());
-        txn.rely_on(relation, &settled.into());
+        txn.rely_on(relation, &settled.into())?;
         txn.keep_answers();
         Ok(Some(Sealed { segment, numbers: manifest.segments.iter().map(|entry| entry.blob.number).collect() }))
     }

@@ -2,6 +2,7 @@
 
 use super::rows::NamedRows;
 use crate::budget::{Stop, make_room};
+use crate::exec::{ExecError, RowStream};
 use crate::schema::ColumnType;
 use crate::value::{Batch, Column, Tuple};
 
@@ -32,6 +33,11 @@ impl NamedColumns {
 pub trait ScriptResult: Sized {
     /// The result of a query that returns columns.
     fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop>;
+
+    /// The result of a query whose rows exceed the memory. By default they are read into memory, which may fail.
+    fn of_stream(headers: Vec<String>, rows: RowStream) -> Result<Self, ExecError> {
+        Ok(Self::of_columns(headers, rows.collect()?)?)
+    }
 
     /// The result of any other statement.
     fn of_rows(rows: NamedRows) -> Result<Self, Stop>;

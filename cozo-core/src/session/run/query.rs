@@ -25,7 +25,7 @@ use super::carry::{ToBuild, carry_indices};
 use super::context::QueryContext;
 use crate::budget::{Budget, Stop, make_room, step, within};
 use crate::diag::{SourceSpan, locate};
-use crate::exec::{Answer, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
+use crate::exec::{Disk, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Strategy, answer_types};
 use crate::program::{GivenRelation, ParameterValues};
@@ -116,7 +116,7 @@ fn run_counted<R: ScriptResult>(
         return finish(compiled, rows, parameters, txn, context);
     }
     let rows = run_plan(compiled, parameters, given, txn, context, &budget, &mut None)?;
-    finish(compiled, Rows::Many(rows), parameters, txn, context)
+    finish(compiled, rows, parameters, txn, context)
 }
 
 /// The budget of a query, by its options.
@@ -151,6 +151,7 @@ fn finish<R: ScriptResult>(
         let result = match rows {
             Rows::One(row, _) => R::of_row(headers, row)?,
             Rows::Many(rows) => R::of_columns(headers.to_vec(), rows)?,
+            Rows::Stream(rows) => R::of_stream(headers.to_vec(), *rows)?,
         };
         return Ok(result.with_types(|| compiled.plan.as_ref().map(answer_types).unwrap_or_default()));
     };
@@ -158,20 +159,16 @@ fn finish<R: ScriptResult>(
     if mutation.is_idle {
         return Ok(R::of_rows(NamedRows::status("OK"))?);
     }
-    let given = match &rows {
-        Rows::One(row, _) => usize::from(row.is_some()),
-        Rows::Many(rows) => rows.len,
-    };
     let made = make_target(mutation, txn, context)?;
     let schema = made.as_ref().map_or(&mutation.schema, |made| &made.schema);
     let reaction = Hooks::to(mutation, schema, &context.core.events, context.sets_off_triggers)?;
     let reports = returning || reaction.is_some();
-    let mutated = write(mutation, schema, rows, parameters, txn, reports)?;
+    let mutated = write(mutation, schema, rows, parameters, txn, reports, Some(&context.core.spill))?;
     if let Some(made) = &made {
         made.indices.build(&schema.name, txn)?;
     }
     if context.sets_off_triggers && !schema.name.starts_with('_') {
-        count(&mut txn.written, mutation.op, given, reports.then_some(mutated.old.len));
+        count(&mut txn.written, mutation.op, mutated.given, reports.then_some(mutated.old.len));
     }
     if let Some(reaction) = reaction {
         reaction.happen(&mutated, txn, &|trigger, rows, txn| run_trigger(trigger, rows, txn, context))?;
@@ -228,9 +225,10 @@ pub fn run_plan(
     context: &QueryContext<'_>,
     budget: &Budget,
     profile: &mut Option<Profile>,
-) -> miette::Result<Batch> {
+) -> miette::Result<Rows> {
     let Some(plan) = &compiled.plan else {
-        return Ok(Batch::empty(compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len())));
+        let width = compiled.mutation.as_ref().map_or(0, |mutation| mutation.sources.len());
+        return Ok(Rows::Many(Batch::empty(width)));
     };
     let view = txn.view(&plan.reads)?;
     let mut run = Run::new(plan, parameters, view, budget)?;
@@ -238,8 +236,9 @@ pub fn run_plan(
     run.caches.graphs = Some(&context.core.graphs);
     run.caches.indexes = Some(&context.core.indexes);
     run.caches.searches = Some(&context.core.searches);
+    run.disk = Some(Disk::new(&context.core.spill, budget));
     run.notes.profile = profile.take();
-    let Answer { rows } = answer(&mut run, &compiled.options)?;
+    let rows = answer(&mut run, &compiled.options)?;
     *profile = run.notes.profile.take();
     Ok(rows)
 }

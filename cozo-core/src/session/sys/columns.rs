@@ -17,7 +17,7 @@ use super::in_place::in_place;
 use super::shared::find_for;
 use super::triggers::{Working, first_event};
 use crate::diag::SourceSpan;
-use crate::exec::{Rows, write};
+use crate::exec::write;
 use crate::parse::ast::{
     Atom, ChangedColumn, ColumnChange, ColumnSource, ColumnSpec, ColumnSpecs, ColumnTypeSpec, Expr, Formula, Head,
     HeadArg, Mutation, MutationOp, NamedArg, Query, QueryOption, Rule, RuleBody, StoredApply, StoredArgs, Symbol,
@@ -137,7 +137,7 @@ fn reshape(
     let made = txn.replace(old, new);
     // What an index that goes over would follow, it has already.
     let bare = RelationSchema { indices: vec![], searches: vec![], ..RelationSchema::clone(&made) };
-    write(mutation, &Arc::new(bare), Rows::Many(rows), &parameters, txn, false)?;
+    write(mutation, &Arc::new(bare), rows, &parameters, txn, false, Some(&context.core.spill))?;
     let lost = before - txn.rows_put(made.id) as u64;
     if lost > 0 {
         let (name, keys, span) = (old.name.to_string(), shape.key_names(), relation.span);

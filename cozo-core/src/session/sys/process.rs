@@ -5,12 +5,20 @@ use crate::parse::ast::Expr;
 use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
+use crate::session::running::Listed;
 use crate::value::DataValue;
 
 /// `::running`
 pub fn running(context: &ScriptContext<'_>) -> NamedRows {
-    let row = |(number, started): (u64, f64)| vec![DataValue::from(number as i64), started.to_string().into()];
-    NamedRows::new(headers(&["id", "started_at"]), context.running.list(context.script).into_iter().map(row).collect())
+    let row = |script: Listed| {
+        let started = script.began_micros as f64 / 1e6;
+        let [memory, disk] = [script.memory_bytes as i64, script.disk_bytes as i64].map(DataValue::from);
+        vec![DataValue::from(script.number as i64), started.to_string().into(), memory, disk]
+    };
+    let rows: Vec<_> = context.running.list(context.script).into_iter().map(row).collect();
+    // Without a script to measure, the columns are those that programs for CozoDB 0.7 expect.
+    let columns = ["id", "started_at", "memory_bytes", "disk_bytes"];
+    NamedRows::new(headers(if rows.is_empty() { &columns[..2] } else { &columns }), rows)
 }
 
 /// `::kill n`

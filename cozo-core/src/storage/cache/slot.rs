@@ -54,6 +54,11 @@ impl Slot {
     /// replaces it. Returns whether the size was measured, which is done when the number of rows has changed by a quarter.
     /// Large values may be moved out of the rows.
     pub fn change(slot: &mut Arc<Slot>, kind: ChangeKind, rows: &mut ChangedRows) -> bool {
+        if let ChangedRows::Source(_) = rows {
+            // So many rows are loaded when they are read, if they fit.
+            *slot = Arc::new(Slot::cold(0));
+            return true;
+        }
         let alone = match Arc::get_mut(slot) {
             Some(alone) => alone,
             None => {
@@ -68,7 +73,7 @@ impl Slot {
             return false;
         };
         let tree = Arc::make_mut(tree);
-        tree.take(kind, rows);
+        tree.take(kind, rows).expect("rows in memory can be read");
         let (rows, measured) = (tree.row_count(), *alone.measured_rows.get_mut());
         let measure = rows.abs_diff(measured) > measured / 4 + 1000;
         if measure {

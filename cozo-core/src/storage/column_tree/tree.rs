@@ -35,6 +35,7 @@ use super::shared::Shared;
 use crate::storage::changes::{ChangeKind, ChangedRows};
 use crate::storage::content_version::{ContentVersion, Identity};
 use crate::storage::cursor::{BatchCursor, LookupCursor, probe_count};
+use crate::storage::error::StorageError;
 use crate::storage::key::{Key, Probe, ProbeKeys, row_of};
 use crate::storage::range::{AsOf, End, KeyRange};
 use crate::storage::shape::RelationShape;
@@ -131,21 +132,29 @@ impl Tree {
     }
 
     /// Puts or removes rows; see [`Tree::put`] and [`Tree::remove`].
-    pub fn apply(&mut self, kind: ChangeKind, rows: &ChangedRows) {
+    pub fn apply(&mut self, kind: ChangeKind, rows: &ChangedRows) -> Result<(), StorageError> {
         match rows {
             ChangedRows::One(row) => self.change(kind, Rows::One(row_of(row)), 1),
             ChangedRows::Many(rows) => self.change(kind, Rows::Many(&rows.columns), rows.len),
+            ChangedRows::Source(_) => {
+                for rows in rows.batches() {
+                    let rows = rows?;
+                    self.change(kind, Rows::Many(&rows.columns), rows.len);
+                }
+            }
         }
+        Ok(())
     }
 
     /// [`Tree::apply`]; large values may be moved out of the rows instead of copied, if the rows have no other holder.
-    pub fn take(&mut self, kind: ChangeKind, rows: &mut ChangedRows) {
+    pub fn take(&mut self, kind: ChangeKind, rows: &mut ChangedRows) -> Result<(), StorageError> {
         if let ChangedRows::Many(shared) = rows
             && let Some(rows) = Arc::get_mut(shared)
         {
-            return self.change(kind, Rows::Given(&mut rows.columns), rows.len);
+            self.change(kind, Rows::Given(&mut rows.columns), rows.len);
+            return Ok(());
         }
-        self.apply(kind, rows);
+        self.apply(kind, rows)
     }
 
     fn change(&mut self, kind: ChangeKind, rows: Rows<'_>, len: usize) {

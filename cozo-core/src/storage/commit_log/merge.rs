@@ -42,10 +42,15 @@ impl Gathered {
     }
 
     fn take(&mut self, change: &RowChanges) {
-        let rows = change.rows.batch();
-        self.is_removed.resize(self.is_removed.len() + rows.len, change.kind == ChangeKind::Remove);
-        if change.kind == ChangeKind::Put {
-            self.rows.append(&rows);
+        for rows in change.rows.batches() {
+            self.take_batch(change.kind, &rows.expect("the log holds rows in memory"));
+        }
+    }
+
+    fn take_batch(&mut self, kind: ChangeKind, rows: &Batch) {
+        self.is_removed.resize(self.is_removed.len() + rows.len, kind == ChangeKind::Remove);
+        if kind == ChangeKind::Put {
+            self.rows.append(rows);
             return;
         }
         let mut padded = rows.columns[..self.keys].to_vec();

@@ -62,9 +62,11 @@ pub fn write(changes: &[ChangeSet], head: &Hasher, out: &mut Vec<u8>) -> Result<
     out.clear();
     out.resize(FRAME, 0);
     for rows in changes.iter().flat_map(|set| &set.rows).filter(|rows| !rows.rows.is_empty()) {
-        out.push(u8::from(rows.kind == ChangeKind::Remove));
-        out.extend_from_slice(&rows.relation.0.to_le_bytes());
-        encode_batch(&rows.rows.batch(), out)?;
+        for batch in rows.rows.batches() {
+            out.push(u8::from(rows.kind == ChangeKind::Remove));
+            out.extend_from_slice(&rows.relation.0.to_le_bytes());
+            encode_batch(&*batch?, out)?;
+        }
     }
     let len = u32::try_from(out.len() - FRAME).map_err(|_| StorageError::Unstorable("it is too large".to_string()))?;
     finish(head, len, out);

@@ -79,18 +79,20 @@ impl<E: KvEngine> KvStorage<E> {
         let (mut keys, mut values, mut relations) = (Keys::default(), Keys::default(), before.relations.clone());
         for RowChanges { relation, rows, .. } in &changes.rows {
             let known = relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
-            let rows = rows.batch();
-            for row in 0..rows.len {
-                keys.push_with(|out| {
-                    out.extend_from_slice(&relation_prefix(*relation));
-                    known.codec.write_key(&rows.columns, row, out).map(|()| true)
-                })?;
-                values.push_with(|out| known.codec.write_value(&rows.columns, row, out).map(|()| true))?;
-                if values.get(values.len() - 1).len() >= appendable {
-                    return Ok(false);
+            for rows in rows.batches() {
+                let rows = rows?;
+                for row in 0..rows.len {
+                    keys.push_with(|out| {
+                        out.extend_from_slice(&relation_prefix(*relation));
+                        known.codec.write_key(&rows.columns, row, out).map(|()| true)
+                    })?;
+                    values.push_with(|out| known.codec.write_value(&rows.columns, row, out).map(|()| true))?;
+                    if values.get(values.len() - 1).len() >= appendable {
+                        return Ok(false);
+                    }
                 }
+                known.rows += rows.len as u64;
             }
-            known.rows += rows.len as u64;
         }
         if let Some(mark) = mark {
             // The log has no waiting commits, so the mark may come before the rows.
@@ -142,7 +144,8 @@ fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Re
     for RowChanges { relation, rows, .. } in changes {
         let Some(codec) = before.codec(*relation) else { return Ok(false) };
         let mut first = relation_prefix(*relation).to_vec();
-        codec.write_key(&rows.batch().columns, 0, &mut first)?;
+        let Some(rows) = rows.batches().next() else { return Ok(false) };
+        codec.write_key(&rows?.columns, 0, &mut first)?;
         if before.bytes.last_key(&ByteRange::of_relation(*relation))?.is_some_and(|last| last >= first) {
             return Ok(false);
         }

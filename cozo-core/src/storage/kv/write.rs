@@ -85,15 +85,19 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
         let relation = changes.relation;
         let known = self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
         let codec = known.codec.clone();
-        let rows = changes.rows.batch();
-        self.before.count_change(relation, known, changes.kind, &rows)?;
-        self.empty &= rows.is_empty();
         self.key.clear();
         self.key.extend_from_slice(&relation_prefix(relation));
-        match changes.kind {
-            ChangeKind::Put => self.put(&codec, &rows),
-            ChangeKind::Remove => self.remove(&codec, &rows),
+        for rows in changes.rows.batches() {
+            let rows = rows?;
+            let known = self.relations.get_mut(&relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+            self.before.count_change(relation, known, changes.kind, &rows)?;
+            self.empty &= rows.is_empty();
+            match changes.kind {
+                ChangeKind::Put => self.put(&codec, &rows)?,
+                ChangeKind::Remove => self.remove(&codec, &rows)?,
+            }
         }
+        Ok(())
     }
 
     fn put(&mut self, codec: &RowCodec, rows: &Batch) -> Result<(), StorageError> {

@@ -61,12 +61,13 @@ fn drop_table(connection: &Connection, tables: &mut Tables, relation: RelationId
 
 fn apply_rows(connection: &Connection, tables: &mut Tables, changes: &RowChanges) -> Result<(), StorageError> {
     let entry = tables.get_mut(&changes.relation).ok_or(StorageError::NoSuchRelation(changes.relation.0))?;
-    let rows = changes.rows.batch();
-    match changes.kind {
-        ChangeKind::Put => entry.rows += put_rows(connection, &entry.table, &rows)?,
-        ChangeKind::Remove => {
-            let removed = remove_rows(connection, &entry.table, &rows)?;
-            entry.rows = entry.rows.saturating_sub(removed);
+    for rows in changes.rows.batches() {
+        match changes.kind {
+            ChangeKind::Put => entry.rows += put_rows(connection, &entry.table, &*rows?)?,
+            ChangeKind::Remove => {
+                let removed = remove_rows(connection, &entry.table, &*rows?)?;
+                entry.rows = entry.rows.saturating_sub(removed);
+            }
         }
     }
     Ok(())

@@ -93,7 +93,7 @@ fn begin(db: &DbInstance, index: &str) -> (Transaction, SchemaRef, SearchIndex) 
 
 /// Commits what derives from rows: as far as the pipeline knows, from the first one.
 fn commit(mut txn: Transaction, schema: &SchemaRef) {
-    txn.rely_on(schema, &Batch { columns: vec![Column::ints(vec![0])], len: 1 }.into());
+    txn.rely_on(schema, &Batch { columns: vec![Column::ints(vec![0])], len: 1 }.into()).expect("it hashes");
     txn.commit().unwrap();
 }
 

@@ -92,7 +92,7 @@ fn heavy_rows_make_small_leaves() {
     for keys in std::iter::once(sparse).chain((0..50).map(|block| (block * 20..(block + 1) * 20).collect())) {
         let rows: Vec<_> = keys.into_iter().map(row).collect();
         let rows = Batch::from_rows(3, rows.iter().map(|row| &row[..]));
-        given.take(ChangeKind::Put, &mut ChangedRows::Many(Arc::new(rows)));
+        given.take(ChangeKind::Put, &mut ChangedRows::Many(Arc::new(rows))).expect("rows in memory can be read");
         check(&given);
     }
     for other in [&blocks, &given] {

@@ -1,8 +1,8 @@
-//! Sorting rows for an answer.
+//! Sorting rows in memory.
 
+use super::compare::compare;
 use crate::budget::make_room;
 use crate::exec::error::ExecError;
-use crate::exec::rowset::top_k::compare;
 use crate::plan::SortKey;
 use crate::value::sort::{sort_by_ints, sort_in_steps, sort_ints, sorted};
 use crate::value::{Batch, Column};

@@ -1,0 +1,213 @@
+//! Recursion, in memory or part by part.
+//!
+//! Some recursive rules carry a column of their predicate along unchanged, as `x` here:
+//!
+//! ```text
+//! path[x, y] := *edge[x, y]
+//! path[x, y] := path[x, z], *edge[z, y]
+//! ```
+//!
+//! All rows that come of a row then have its value in this column. So if the rows exceed the memory, the rows of the rules that do not
+//! recur are parted by this column on disk, and the fixpoint of each partition is computed on its own.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::exec::access::tables::Tables;
+use crate::exec::driver::fixpoint::Fixpoint;
+use crate::exec::driver::stages::{ensure_indexes, run_one};
+use crate::exec::error::ExecError;
+use crate::exec::rowset::table::{OnDisk, Table};
+use crate::exec::run::Run;
+use crate::exec::sink::{Allowance, PartitionKey, PartitionSink, Sink};
+use crate::exec::sorting::{Disk, Partitions};
+use crate::exec::thresholds::{MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
+use crate::expr::Expr;
+use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePart};
+use crate::spill::{SpillWriter, SpilledRows};
+use crate::threads;
+use crate::value::Batch;
+
+/// Runs the rules of mutually recursive predicates until a round adds nothing.
+pub fn run_to_fixpoint(
+    component: &ComponentPlan,
+    deltas: &mut Vec<std::ops::Range<usize>>,
+    tables: &mut [Table],
+    run: &Run<'_>,
+) -> Result<(), ExecError> {
+    let parted = run.disk.as_ref().zip(carried_column(component, run));
+    let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY;
+    let allowance = parted.map(|_| Arc::new(Allowance::new(share)));
+    let fixpoint = Fixpoint::new(component, run, allowance.clone());
+    fixpoint.start(tables)?;
+    fixpoint.run_rounds(deltas, tables)?;
+    if let (Some((disk, column)), Some(allowance)) = (parted, allowance.filter(|_| fixpoint.gave_up())) {
+        let table = component.tables[0];
+        tables[table] = Table::like(&run.plan.tables[table]);
+        allowance.release(run.budget);
+        let parts = PartedRecursion { component, run, disk, column, table };
+        let rows = parts.finish(tables)?;
+        tables[table] = Table::on_disk(OnDisk::Rows(rows), run.plan.tables[table].arity);
+    }
+    Ok(())
+}
+
+/// The first column of a component's only predicate that all recursive rules carry along unchanged, if they have one recursive atom each.
+fn carried_column(component: &ComponentPlan, run: &Run<'_>) -> Option<usize> {
+    let [table] = component.tables[..] else { return None };
+    let planned = &run.plan.tables[table];
+    let columns = match &planned.kind {
+        TableKind::Set => planned.arity,
+        TableKind::Meet { keys, .. } => *keys,
+        TableKind::Groups(_) => 0,
+    };
+    let mut recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty()).peekable();
+    recursive.peek()?;
+    let recursive: Vec<&RulePlan> = recursive.collect();
+    let is_carried = |column: &usize| recursive.iter().all(|rule| carries(rule, *column));
+    (0..columns).find(is_carried).filter(|_| !component.row_by_row)
+}
+
+/// Whether a rule gives the value that its recursive atom has in a column.
+fn carries(rule: &RulePlan, column: usize) -> bool {
+    let [(position, TablePart::Delta)] = rule.reads[..] else { return false };
+    let OperatorKind::Join(JoinPlan { keys, outputs, .. }) = &rule.operators[position].kind else { return false };
+    let given = rule.head[column];
+    let is_looked_up =
+        |(key, value): &(usize, Expr)| *key == column && matches!(value, Expr::Slot(slot, _) if *slot == given);
+    outputs.contains(&(column, given)) || keys.iter().any(is_looked_up)
+}
+
+/// Recursion part by part.
+struct PartedRecursion<'r> {
+    component: &'r ComponentPlan,
+    run: &'r Run<'r>,
+    disk: &'r Disk,
+    /// The column that the rules carry along.
+    column: usize,
+    table: usize,
+}
+
+impl PartedRecursion<'_> {
+    /// The rows of the predicate.
+    fn finish(&self, tables: &mut [Table]) -> Result<SpilledRows, ExecError> {
+        let (arity, key) = (self.run.plan.tables[self.table].arity, [self.column]);
+        let partitions = Partitions::new(arity, 0, self.disk);
+        let sink = PartitionSink::new(PartitionKey::Head(&key), self.run.input.parameters, partitions);
+        let mut sink = Sink::Partitions(sink);
+        for rule in self.component.rules.iter().filter(|rule| rule.reads.is_empty()) {
+            ensure_indexes(rule, tables, self.run)?;
+            let whole = |_: usize, table: usize| 0..tables[table].len();
+            let _ = run_one(rule, &Tables { tables, range: &whole }, self.run, &mut sink)?;
+        }
+        let Sink::Partitions(sink) = sink else { unreachable!("the sink was just made") };
+        self.finish_all(sink.finish()?, 0, tables)
+    }
+
+    /// The rows that come of partitions of this level.
+    fn finish_all(
+        &self,
+        partitions: Vec<SpilledRows>,
+        level: u32,
+        tables: &mut [Table],
+    ) -> Result<SpilledRows, ExecError> {
+        let mut all = SpilledRows::empty(self.run.plan.tables[self.table].arity);
+        let partitions: Vec<SpilledRows> = partitions.into_iter().filter(|rows| !rows.is_empty()).collect();
+        let (some, mut level_now) = (threads::count(), level);
+        let mut waiting = partitions;
+        while !waiting.is_empty() {
+            let wave = waiting.split_off(waiting.len().saturating_sub(some));
+            let mut given_up = vec![];
+            for (rows, done) in self.finish_wave(wave, level_now, tables)? {
+                match done {
+                    Some(done) => all.append(done),
+                    None => given_up.push(rows),
+                }
+            }
+            if !given_up.is_empty() {
+                // The others are as large.
+                waiting.append(&mut given_up);
+                level_now += 1;
+                waiting = self.part_again(waiting, level_now)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The rows that come of some partitions, each in a thread; none if a partition gave up.
+    fn finish_wave(
+        &self,
+        wave: Vec<SpilledRows>,
+        level: u32,
+        tables: &mut [Table],
+    ) -> Result<Vec<(SpilledRows, Option<SpilledRows>)>, ExecError> {
+        let reads_others = self.component.rules.iter().filter(|rule| !rule.reads.is_empty()).any(|rule| {
+            let others = rule.operators.iter().flat_map(|operator| operator.kind.sources());
+            others.into_iter().any(|source| matches!(source, Source::Table(table) if *table != self.table))
+        });
+        if reads_others {
+            let finish = |rows: SpilledRows| Ok((rows.clone(), self.finish_one(&rows, level, tables)?));
+            return wave.into_iter().map(finish).collect();
+        }
+        let count = tables.len();
+        let finish = |rows: SpilledRows| {
+            let _entered = self.run.budget.enter();
+            let mut own: Vec<Table> = (0..count).map(|_| Table::set(0)).collect();
+            let done = self.finish_one(&rows, level, &mut own)?;
+            Ok((rows, done))
+        };
+        wave.into_par_iter().map(finish).collect()
+    }
+
+    /// The rows that come of a partition; `None` if they take too much memory.
+    fn finish_one(
+        &self,
+        rows: &SpilledRows,
+        level: u32,
+        tables: &mut [Table],
+    ) -> Result<Option<SpilledRows>, ExecError> {
+        let (run, planned) = (self.run, &self.run.plan.tables[self.table]);
+        let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count();
+        let may_part = level < MAX_PARTITION_LEVEL;
+        let allowance = Arc::new(Allowance::new(if may_part { share } else { usize::MAX }));
+        let fixpoint = Fixpoint::new(self.component, run, Some(allowance.clone()));
+        tables[self.table] = Table::like(planned);
+        fixpoint.add(self.table, rows, tables)?;
+        fixpoint.run_rounds(&mut vec![], tables)?;
+        let done = std::mem::replace(&mut tables[self.table], Table::like(planned));
+        let written = match fixpoint.gave_up() {
+            true => None,
+            false => {
+                let mut writer = SpillWriter::new(self.disk.file(), planned.arity);
+                match done.has_dead() {
+                    true => writer.push_some(done.rows(), &done.living(0..done.len()))?,
+                    false => writer.push(done.rows())?,
+                }
+                Some(writer.finish()?)
+            }
+        };
+        drop(done);
+        allowance.release(run.budget);
+        Ok(written)
+    }
+
+    fn part_again(&self, all: Vec<SpilledRows>, level: u32) -> Result<Vec<SpilledRows>, ExecError> {
+        let mut parted = vec![];
+        for rows in all {
+            let mut partitions = Partitions::new(rows.width(), level, self.disk);
+            let mut reader = rows.read_all();
+            while let Some(batch) = reader.next_rows(usize::MAX)? {
+                partitions.push(&batch, &self.hashes(&batch))?;
+            }
+            parted.extend(partitions.finish()?.into_iter().filter(|rows| !rows.is_empty()));
+        }
+        Ok(parted)
+    }
+
+    fn hashes(&self, batch: &Batch) -> Vec<u64> {
+        let mut hashes = vec![0; batch.len];
+        batch.columns[self.column].hash_into(&mut hashes);
+        hashes
+    }
+}

@@ -1,0 +1,40 @@
+//! How much memory the rows of one predicate may take before its rules give up.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::budget::Budget;
+
+/// How much memory the rows of a predicate may take before its rules give up, to be run again in another way. Threads share it.
+#[derive(Debug)]
+pub struct Allowance {
+    most_bytes: usize,
+    /// What was charged.
+    bytes: AtomicUsize,
+    is_used_up: AtomicBool,
+}
+
+impl Allowance {
+    /// An allowance of so many bytes. It may be exceeded as long as the query has memory.
+    pub fn new(most_bytes: usize) -> Self {
+        Allowance { most_bytes, bytes: AtomicUsize::new(0), is_used_up: AtomicBool::new(false) }
+    }
+
+    /// Counts what was charged. Returns whether to go on.
+    pub fn take(&self, bytes: usize, budget: &Budget) -> bool {
+        let taken = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if taken > self.most_bytes && budget.should_spill() {
+            self.is_used_up.store(true, Ordering::Relaxed);
+        }
+        !self.is_used_up()
+    }
+
+    /// Whether the rules have to give up.
+    pub fn is_used_up(&self) -> bool {
+        self.is_used_up.load(Ordering::Relaxed)
+    }
+
+    /// Releases all that was charged.
+    pub fn release(&self, budget: &Budget) {
+        budget.release(self.bytes.swap(0, Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,98 @@
+//! Results as columns, batch by batch.
+
+use super::columns::{NamedColumns, ScriptResult};
+use super::rows::NamedRows;
+use crate::budget::{Stop, make_room};
+use crate::exec::{ExecError, MAX_BATCH_ROWS, RowStream};
+use crate::schema::ColumnType;
+use crate::value::Batch;
+
+/// The result of a script, batch by batch. A result that exceeds the memory of its query is read from disk, so that it is never in
+/// memory as a whole.
+///
+/// The script has ended, and its changes are committed, when there is a stream. Dropping the stream frees the disk.
+///
+/// ```
+/// # fn main() -> cozo::Result<()> {
+/// use cozo::{DbInstance, ScriptMutability::Immutable};
+/// let db = DbInstance::new("mem", "", r#"{"query_memory_mb": 64}"#)?;
+/// let script = "?[x, y] := x in int_range(2000), y in int_range(3)";
+/// let mut stream = db.run_script_stream(script, Default::default(), Immutable, &Default::default())?;
+/// let mut rows = 0;
+/// while let Some(batch) = stream.next_batch()? {
+///     rows += batch.len;
+/// }
+/// assert_eq!((stream.headers(), rows), (&["x".to_string(), "y".to_string()][..], 6000));
+/// # Ok(())
+/// # }
+/// ```
+pub struct ResultStream {
+    headers: Vec<String>,
+    types: Vec<Option<String>>,
+    rows: Source,
+}
+
+/// Where the rows are.
+enum Source {
+    /// In memory; those from a position on are left.
+    Memory(Batch, usize),
+    /// On disk.
+    Disk(Box<RowStream>),
+}
+
+impl ResultStream {
+    /// A header for each column.
+    pub fn headers(&self) -> &[String] {
+        &self.headers
+    }
+
+    /// The types of the columns, as a script spells them, where the script says them; `None` elsewhere, or empty if it says none.
+    pub fn types(&self) -> &[Option<String>] {
+        &self.types
+    }
+
+    /// The next rows, some thousand of them, as columns in the order of the headers; `None` after the last. Fails if rows cannot be read
+    /// from disk again.
+    pub fn next_batch(&mut self) -> miette::Result<Option<Batch>> {
+        match &mut self.rows {
+            Source::Disk(rows) => Ok(rows.next_rows()?),
+            Source::Memory(rows, start) => {
+                let part = *start..rows.len.min(start.saturating_add(MAX_BATCH_ROWS));
+                *start = part.end;
+                Ok((!part.is_empty()).then(|| rows.slice(part)))
+            }
+        }
+    }
+
+    /// The rows that are left, in memory as a whole.
+    pub fn collect(mut self) -> miette::Result<NamedColumns> {
+        let mut rows = Batch::empty(self.headers.len());
+        while let Some(batch) = self.next_batch()? {
+            rows.append_all(batch);
+        }
+        Ok(NamedColumns { types: self.types, ..NamedColumns::new(self.headers, rows) })
+    }
+}
+
+impl ScriptResult for ResultStream {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        Ok(ResultStream { headers, types: vec![], rows: Source::Memory(rows, 0) })
+    }
+
+    fn of_stream(headers: Vec<String>, mut rows: RowStream) -> Result<Self, ExecError> {
+        rows.outlive_script();
+        Ok(ResultStream { headers, types: vec![], rows: Source::Disk(Box::new(rows)) })
+    }
+
+    /// A script of several queries with `%return` of several relations gives the first.
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        make_room(rows.memory_bytes())?;
+        let batch = Batch::from_rows(rows.headers.len(), rows.rows.iter().map(Vec::as_slice));
+        ResultStream::of_columns(rows.headers, batch)
+    }
+
+    fn with_types(mut self, types: impl FnOnce() -> Vec<Option<ColumnType>>) -> Self {
+        self.types = types().into_iter().map(|known| known.map(|known| known.to_string())).collect();
+        self
+    }
+}

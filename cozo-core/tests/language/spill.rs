@@ -1,0 +1,168 @@
+//! Queries whose rows exceed their memory: the rows go to disk, and the answers are the same.
+
+#![allow(clippy::unwrap_used)]
+
+use cozo::{DataValue, DbInstance, Interrupt, ScriptMutability};
+
+/// A database in which a query may take 16 MB, with a relation of 500,000 rows and two of 200,000.
+fn db(options: &str) -> DbInstance {
+    let db = DbInstance::new("mem", "", options).unwrap();
+    for (name, thousands) in [("fact", 500), ("left", 200), ("right", 200)] {
+        db.run_default(&format!(":create {name} {{id: Int => key: Int, value: Int}}")).unwrap();
+        for start in (0..thousands).step_by(50) {
+            let script = format!(
+                "n[x] := x in int_range(1000)
+                ?[id, key, value] := a in int_range({start}, {start} + 50), n[b], id = a * 1000 + b,
+                    key = id * 7919 % {thousands}001, value = id % 10
+                :put {name} {{id => key, value}}"
+            );
+            db.run_default(&script).unwrap();
+        }
+    }
+    db
+}
+
+const SMALL: &str = r#"{"query_memory_mb": 16}"#;
+
+fn ints(db: &DbInstance, script: &str) -> Vec<i64> {
+    let rows = db.run_default(script).unwrap_or_else(|error| panic!("{script}: {error:?}")).rows;
+    rows[0].iter().map(|value| value.get_float().unwrap() as i64).collect()
+}
+
+/// Scripts, each with the integers of its one row.
+const QUERIES: [(&str, &[i64]); 8] = [
+    // Groups.
+    ("g[key, sum(value)] := *fact{key, value}  ?[count(key), sum(s)] := g[key, s]", &[500_000, 2_250_000]),
+    (
+        "g[key, collect(value)] := *fact{key, value}  ?[count(key), sum(l)] := g[key, s], l = length(s)",
+        &[500_000, 500_000],
+    ),
+    // Distinct rows.
+    ("d[value, key] := *fact{key, value}  ?[count(key), min(key), max(key)] := d[v, key]", &[500_000, 0, 500_000]),
+    ("d[k, w] := *fact{key, value}, k = key % 300000, w = value % 2  ?[count(k)] := d[k, w]", &[428_600]),
+    // Joins, one of them with the rows of a rule, and tests.
+    ("?[count(a), sum(v)] := *left{id: a, key, value: v}, *right{id: b, key}", &[200_000, 900_000]),
+    ("d[key, a] := *left{id: a, key}  ?[count(a), max(a)] := *right{key, value: 3}, d[key, a]", &[20_000, 199_993]),
+    ("d[key] := *left{key}, key % 3 != 0  ?[count(id)] := *right{id, key}, not d[key]", &[66_667]),
+    // Recursion.
+    (
+        "e[x, y] := x in int_range(700), y = (x + 1) % 700  path[x, y] := e[x, y]  path[x, y] := path[x, z], e[z, y]  ?[count(x), sum(y)] := path[x, y]",
+        &[490_000, 171_255_000],
+    ),
+];
+
+#[test]
+fn rows_that_exceed_the_memory_give_the_same_answers() {
+    let (small, large) = (db(SMALL), db("{}"));
+    for (script, expected) in QUERIES {
+        assert_eq!(ints(&large, script), expected, "with memory: {script}");
+        assert_eq!(ints(&small, script), expected, "on disk: {script}");
+    }
+}
+
+#[test]
+fn orders_that_exceed_the_memory_are_read_and_stored() {
+    let db = db(SMALL);
+    let page = db.run_default("?[value, id] := *fact{id, value} :order -value, id :offset 250000 :limit 3").unwrap();
+    let expected = [[4, 4], [4, 14], [4, 24]].map(|row| row.map(DataValue::from).to_vec());
+    assert_eq!(page.rows, expected);
+    db.run_default("?[key, id, value] := *fact{id, key, value} :order value :create by_key {key => id, value}")
+        .unwrap();
+    assert_eq!(
+        ints(&db, "?[count(key), sum(id), sum(value)] := *by_key{key, id, value}"),
+        [500_000, 500_000 * 499_999 / 2, 2_250_000]
+    );
+    // Of rows with the same key, the last of the order is stored.
+    db.run_default("?[k, id] := *fact{id}, k = id % 400000 :order -id :create first {k => id}").unwrap();
+    assert_eq!(ints(&db, "?[count(k), max(id)] := *first{k, id}"), [400_000, 399_999]);
+    db.run_default("?[k, id] := *fact{id}, k = id % 400000 :order id :put first {k => id}").unwrap();
+    assert_eq!(ints(&db, "?[count(k), max(id), min(id)] := *first{k, id}"), [400_000, 499_999, 100_000]);
+    let sorted = db.run_default("?[id] := *by_key{id} :assert some :order id :limit 1 :offset 499999").unwrap();
+    assert_eq!(sorted.rows, [[DataValue::from(499_999)]]);
+}
+
+#[test]
+fn too_little_disk_is_an_error_that_says_so() {
+    let count = "g[key, sum(value)] := *fact{key, value}  ?[count(key)] := g[key, s]";
+    let little = db(r#"{"query_memory_mb": 16, "temp_limit_mb": 1}"#);
+    let error = little.run_default(count).unwrap_err();
+    assert_eq!(error.code().unwrap().to_string(), "eval::out_of_disk");
+    assert!(error.to_string().contains("1 MB on disk"), "{error}");
+    // The disk is free again.
+    assert_eq!(ints(&little, "?[count(id)] := *fact{id}"), [500_000]);
+    assert_eq!(little.run_default(count).unwrap_err().code().unwrap().to_string(), "eval::out_of_disk");
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let nowhere = file.path().join("folder");
+    let nowhere = db(&format!(r#"{{"query_memory_mb": 16, "temp_dir": {:?}}}"#, nowhere.display().to_string()));
+    let error = nowhere.run_default(count).unwrap_err();
+    assert_eq!(error.code().unwrap().to_string(), "eval::temp_files");
+    assert!(error.help().unwrap().to_string().contains("temp_dir"));
+}
+
+#[test]
+fn no_file_is_left_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = db(&format!(r#"{{"query_memory_mb": 16, "temp_dir": {:?}}}"#, folder.path().display().to_string()));
+    for (script, _) in QUERIES {
+        db.run_default(script).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{script}");
+    }
+}
+
+#[test]
+fn a_result_that_exceeds_the_memory_is_streamed() {
+    let db = db(SMALL);
+    let script = "?[value, id, other] := *fact{id, value}, other = id + 0.5 :order value, -id";
+    assert_eq!(db.run_default(script).unwrap_err().code().unwrap().to_string(), "eval::out_of_memory");
+    let interrupt = Interrupt::default();
+    let stream = db.run_script_stream(script, Default::default(), ScriptMutability::Immutable, &interrupt);
+    let mut stream = stream.unwrap();
+    // A stream does not care what happens to its script, to its relation or to others.
+    interrupt.kill();
+    db.run_default("::remove fact").unwrap();
+    let (mut rows, mut last) = (0, (0, i64::MAX));
+    while let Some(batch) = stream.next_batch().unwrap() {
+        for row in 0..batch.len {
+            let [value, id] = [0, 1].map(|column| batch.columns[column].get(row).get_int().unwrap());
+            assert!((last.0, -last.1) < (value, -id), "{last:?} comes before {value}, {id}");
+            assert_eq!(batch.columns[2].get(row), DataValue::from(id as f64 + 0.5));
+            last = (value, id);
+        }
+        rows += batch.len;
+    }
+    assert_eq!((rows, stream.headers().join(" ")), (500_000, "value id other".to_string()));
+    let few = db.run_script_stream(
+        "?[x] <- [[2], [1]]",
+        Default::default(),
+        ScriptMutability::Immutable,
+        &Interrupt::default(),
+    );
+    assert_eq!(few.unwrap().collect().unwrap().rows.rows().flatten().collect::<Vec<_>>(), [1, 2].map(DataValue::from));
+}
+
+#[test]
+fn a_query_shows_what_it_uses_and_can_be_killed() {
+    let db = db(r#"{"query_memory_mb": 16, "spill_mb": 1}"#);
+    // More rows than any disk: the query ends when it is killed.
+    let endless = "?[a, b, c] := *fact{id: a}, *fact{id: b}, *fact{id: c}";
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| db.run_default(endless).map(drop));
+        let seen = loop {
+            let rows = db.run_default("::running").unwrap();
+            let found = rows.rows.iter().find(|row| row[3].get_int() > Some(1 << 20)).cloned();
+            if let Some(row) = found {
+                assert_eq!(rows.headers, ["id", "started_at", "memory_bytes", "disk_bytes"]);
+                break row;
+            }
+            assert!(!running.is_finished(), "the query uses the disk before it ends");
+        };
+        assert!(seen[2].get_int() > Some(0) && seen[2].get_int() <= Some(16 << 20), "{seen:?}");
+        db.run_default(&format!("::kill {}", seen[0])).unwrap();
+        let stopped = running.join().unwrap().unwrap_err();
+        assert_eq!(stopped.code().unwrap().to_string(), "eval::killed");
+    });
+    let timed = db.run_default(&format!("{endless} :timeout 0.5")).unwrap_err();
+    assert_eq!(timed.code().unwrap().to_string(), "eval::killed");
+    assert!(timed.to_string().contains("timeout"));
+}
