@@ -299,3 +299,20 @@ fn integers_that_no_float_holds_are_refused() {
         }
     }
 }
+
+/// A result that exceeds the memory of a query goes to the file batch by batch.
+#[test]
+fn a_result_larger_than_the_memory_is_exported() {
+    let directory = scratch("export-beyond-memory");
+    let from = database(&directory, "from.db");
+    let fill = "?[id, value] := x in int_range(300), y in int_range(1000), id = x * 1000 + y, value = id % 7 :create fact {id => value}";
+    run(&from, &["run", "-e", fill]).succeeded();
+    let script = "?[value, id, text] := *fact{id, value}, text = concat('number ', to_string(id)) :order -value, id";
+    let file = directory.path("large.csv");
+    run(&from, &["export", "--script", script, &file, "-c", r#"{"query_memory_mb": 12, "cache_mb": 4}"#]).succeeded();
+    let text = std::fs::read_to_string(&file).expect("it was written");
+    let mut ids: Vec<i64> = (0..300_000).collect();
+    ids.sort_by_key(|id| (-(id % 7), *id));
+    let expected = ids.iter().map(|id| format!("{},{id},number {id}", id % 7));
+    assert!(std::iter::once("value,id,text".to_string()).chain(expected).eq(text.lines()));
+}

@@ -14,6 +14,29 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 use support::server::{Reply, Server, eventually, start};
 
+/// A result that exceeds the memory of a query goes to the client batch by batch.
+#[test]
+fn a_result_larger_than_the_memory_is_streamed() {
+    let server = start(&["-c", r#"{"query_memory_mb": 12}"#]);
+    server.query(":create fact {id: Int => value: Int}").ok();
+    for start in (0..300_000).step_by(50_000) {
+        let rows = format!("?[id, value] := x in int_range(50), y in int_range(1000), id = {start} + x * 1000 + y");
+        server.query(&format!("{rows}, value = id % 7 :put fact {{id => value}}")).ok();
+    }
+    let script = "?[value, id, text] := *fact{id, value}, text = concat('number ', to_string(id)) :order -value, id";
+    let result = server.query(script).ok();
+    let rows = result["rows"].as_array().expect("there are rows");
+    assert_eq!(
+        (rows.len(), &result["headers"], &result["next"]),
+        (300_000, &json!(["value", "id", "text"]), &json!(null))
+    );
+    let mut expected: Vec<i64> = (0..300_000).collect();
+    expected.sort_by_key(|id| (-(id % 7), *id));
+    for (row, id) in rows.iter().zip(expected) {
+        assert_eq!(*row, json!([id % 7, id, format!("number {id}")]));
+    }
+}
+
 /// The most memory that the server had, in megabytes.
 fn peak_mb(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("it runs");

@@ -75,8 +75,8 @@ pub use parse::ast::{Script as CozoScript, Symbol};
 pub use petgraph;
 pub use session::{
     BackupProgress, CallbackOp, CheckReport, Db, DbInstance, Interrupt, MultiTransaction, NamedColumns, NamedRows,
-    RelationReader, ResultStream, ScriptMutability, SimpleFixedRule, Statement, Strictness, TransactionPayload,
-    evaluate_expressions, get_variables, new_cozo_mem,
+    RelationReader, ResultStream, ScriptAnswer, ScriptMutability, SimpleFixedRule, Statement, Strictness,
+    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cozo::value::Batch;
-use cozo::{DataValue, DbInstance, Interrupt, NamedRows, RelationReader, ScriptMutability};
+use cozo::{DataValue, DbInstance, Interrupt, NamedRows, RelationReader, ResultStream, ScriptMutability};
 
 use crate::error::CliError;
 use crate::load::takes_json;
@@ -23,6 +23,8 @@ pub struct Table {
 enum Rows {
     Relation(RelationReader),
     Result(Batch),
+    /// A result that memory need not hold.
+    Stream(ResultStream),
 }
 
 /// How a relation declares its columns.
@@ -48,14 +50,11 @@ impl Table {
         parameters: BTreeMap<String, DataValue>,
         interrupt: &Interrupt,
     ) -> miette::Result<Self> {
-        let result = db.run_script_columns(script, parameters, ScriptMutability::Immutable, interrupt)?;
-        match result.next {
-            None => {
-                let rows = Rows::Result(result.rows);
-                Ok(Table { headers: result.headers, rows, interrupt: interrupt.clone() })
-            }
-            Some(_) => Err(CliError::SeveralResults.into()),
+        let result = db.run_script_stream(script, parameters, ScriptMutability::Immutable, interrupt)?;
+        if result.has_more() {
+            return Err(CliError::SeveralResults.into());
         }
+        Ok(Table { headers: result.headers().to_vec(), rows: Rows::Stream(result), interrupt: interrupt.clone() })
     }
 
     /// A result that is there, without those that follow it.
@@ -68,7 +67,7 @@ impl Table {
     pub fn json_columns(&self) -> Vec<bool> {
         match &self.rows {
             Rows::Relation(reader) => reader.types().iter().map(|column_type| takes_json(column_type)).collect(),
-            Rows::Result(_) => vec![false; self.headers.len()],
+            Rows::Result(_) | Rows::Stream(_) => vec![false; self.headers.len()],
         }
     }
 
@@ -77,7 +76,7 @@ impl Table {
     pub fn declared(&self) -> Option<Declared> {
         match &self.rows {
             Rows::Relation(reader) => Some(Declared { types: reader.types(), keys: reader.keys() }),
-            Rows::Result(_) => None,
+            Rows::Result(_) | Rows::Stream(_) => None,
         }
     }
 
@@ -85,6 +84,10 @@ impl Table {
     pub fn batches(&self) -> miette::Result<Box<dyn Iterator<Item = miette::Result<Batch>> + '_>> {
         let batches: Box<dyn Iterator<Item = miette::Result<Batch>>> = match &self.rows {
             Rows::Relation(reader) => Box::new(reader.batches()?),
+            Rows::Stream(stream) => {
+                let mut stream = stream.again();
+                Box::new(std::iter::from_fn(move || stream.next_batch().transpose()))
+            }
             Rows::Result(rows) => {
                 let starts = (0..rows.len).step_by(BATCH_ROWS);
                 Box::new(starts.map(|start| Ok(rows.slice(start..rows.len.min(start + BATCH_ROWS)))))

@@ -1,16 +1,15 @@
 //! Responses of JSON: short ones in one piece, long ones in chunks, whose rows become text as the client takes them.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use cozo::NamedRows;
+use cozo::{NamedRows, ResultStream, ScriptAnswer};
 use http_body::Frame;
 
 use super::values::{write_json, write_list, write_name, write_seconds, write_value};
@@ -31,14 +30,19 @@ enum Piece {
     Text(Vec<u8>),
     /// Rows, separated by commas; whether none was written yet.
     Rows(std::vec::IntoIter<Vec<cozo::DataValue>>, bool),
+    /// Rows of a result that memory does not hold; whether none was written yet.
+    Stream(Box<ResultStream>, bool),
 }
 
 impl JsonText {
     /// The result of a script: its rows with `ok` and `took`, and `warnings` if there are any.
-    pub fn of_result(rows: NamedRows, warnings: &[String], took: Duration) -> Self {
+    pub fn of_result(answer: ScriptAnswer, warnings: &[String], took: Duration) -> Self {
         let mut json = JsonText::default();
         json.text().push(b'{');
-        json.push_fields(rows);
+        match answer {
+            ScriptAnswer::Rows(rows) => json.push_fields(rows),
+            ScriptAnswer::Stream(stream) => json.push_stream(stream),
+        }
         let text = json.text();
         if !warnings.is_empty() {
             text.extend_from_slice(b",\"warnings\":");
@@ -112,8 +116,17 @@ impl JsonText {
         }
     }
 
-    /// The next chunk; nothing at the end.
-    fn chunk(&mut self) -> Option<Vec<u8>> {
+    fn push_stream(&mut self, stream: ResultStream) {
+        let text = self.text();
+        text.extend_from_slice(b"\"headers\":");
+        write_json(text, stream.headers());
+        text.extend_from_slice(b",\"rows\":[");
+        self.pieces.push_back(Piece::Stream(Box::new(stream), true));
+        self.text().extend_from_slice(b"],\"next\":null");
+    }
+
+    /// The next chunk; nothing at the end. Fails if the rows of a stream cannot be read: the client then sees that the response breaks off.
+    fn chunk(&mut self) -> Result<Option<Vec<u8>>, std::io::Error> {
         let mut chunk = vec![];
         while chunk.len() < CHUNK_BYTES {
             let Some(piece) = self.pieces.pop_front() else { break };
@@ -133,14 +146,30 @@ impl JsonText {
                         self.pieces.push_front(Piece::Rows(rows, first));
                     }
                 }
+                Piece::Stream(mut stream, first) => {
+                    let Some(rows) = stream.next_batch().map_err(|report| std::io::Error::other(report.to_string()))?
+                    else {
+                        continue;
+                    };
+                    for (nth, row) in rows.rows().enumerate() {
+                        if !first || nth > 0 {
+                            chunk.push(b',');
+                        }
+                        write_list(&mut chunk, &row, write_value);
+                    }
+                    self.pieces.push_front(Piece::Stream(stream, false));
+                }
             }
         }
-        (!chunk.is_empty()).then_some(chunk)
+        Ok((!chunk.is_empty()).then_some(chunk))
     }
 
     /// The response; its first chunk is made now, on the thread of the caller.
     pub fn into_response(mut self) -> Response {
-        let first = self.chunk().unwrap_or_default();
+        let first = match self.chunk() {
+            Ok(first) => first.unwrap_or_default(),
+            Err(error) => return super::error::Failure::from(miette::Report::msg(error)).into_response(),
+        };
         let body = match self.pieces.is_empty() {
             true => Body::from(first),
             false => {
@@ -156,10 +185,10 @@ impl JsonText {
 
 impl http_body::Body for JsonText {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = std::io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.chunk().map(|chunk| Ok(Frame::data(chunk.into()))))
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        Poll::Ready(self.chunk().transpose().map(|chunk| chunk.map(|chunk| Frame::data(chunk.into()))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -175,7 +204,7 @@ mod tests {
     use super::*;
 
     fn chunks(mut text: JsonText) -> (usize, Value) {
-        let chunks: Vec<Vec<u8>> = std::iter::from_fn(|| text.chunk()).collect();
+        let chunks: Vec<Vec<u8>> = std::iter::from_fn(|| text.chunk().expect("rows are in memory")).collect();
         (chunks.len(), serde_json::from_slice(&chunks.concat()).expect("it is JSON"))
     }
 
@@ -189,7 +218,8 @@ mod tests {
             let mut result = rows(count);
             result.next = Some(Box::new(rows(2)));
             let expected = result.clone().into_json();
-            let (number, mut json) = chunks(JsonText::of_result(result, &[], Duration::from_millis(1500)));
+            let (number, mut json) =
+                chunks(JsonText::of_result(ScriptAnswer::Rows(result), &[], Duration::from_millis(1500)));
             assert_eq!(number > 3, count == 50_000);
             let fields = json.as_object_mut().expect("it is an object");
             assert_eq!((fields.remove("ok"), fields.remove("took")), (Some(json!(true)), Some(json!(1.5))));

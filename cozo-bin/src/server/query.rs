@@ -21,10 +21,10 @@ fn run(request: ScriptRequest, client: &Client, interrupt: &Interrupt) -> Result
     client.may_run(&script)?;
     let mutability = client.mutability(immutable);
     let start = Instant::now();
-    let run = client.app().db.run_script_interruptible(&script, params, mutability, interrupt);
-    let rows = run.map_err(|report| client.failure(report, &script))?;
+    let run = client.app().db.run_script_answer(&script, params, mutability, interrupt);
+    let answer = run.map_err(|report| client.failure(report, &script))?;
     let warnings = client.app().db.script_warnings(&script);
-    Ok(JsonText::of_result(rows, &warnings, start.elapsed()).into_response())
+    Ok(JsonText::of_result(answer, &warnings, start.elapsed()).into_response())
 }
 
 /// Runs a query on the thread that serves the connection if it is likely to end within a moment: to hand it to another

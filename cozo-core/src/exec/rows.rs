@@ -18,6 +18,8 @@ pub enum Rows {
 /// Rows in their final order, which are read once.
 pub struct RowStream {
     merge: Merge,
+    /// The rows wanted: where they begin, and how many they are.
+    wanted: (usize, usize),
     /// The rows to leave out first.
     skip: usize,
     /// The rows to read after these.
@@ -30,7 +32,14 @@ pub struct RowStream {
 impl RowStream {
     /// The rows of a merge, `width` columns wide, from `offset` on and at most `limit` of them.
     pub fn new(merge: Merge, width: usize, offset: usize, limit: Option<usize>) -> Self {
-        RowStream { merge, skip: offset, left: limit.unwrap_or(usize::MAX), ready: None, width }
+        let left = limit.unwrap_or(usize::MAX);
+        RowStream { merge, wanted: (offset, left), skip: offset, left, ready: None, width }
+    }
+
+    /// The same rows from their beginning.
+    pub fn again(&self) -> Self {
+        let (skip, left) = self.wanted;
+        RowStream { merge: self.merge.again(), wanted: self.wanted, skip, left, ready: None, width: self.width }
     }
 
     /// Whether there are no rows, those left out included.

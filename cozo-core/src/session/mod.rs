@@ -62,5 +62,5 @@ pub use api::{
 pub use backup::{BackupProgress, Strictness};
 pub use error::SessionError;
 pub use events::{CallbackOp, Change};
-pub use results::{NamedColumns, NamedRows, RelationReader, ResultStream};
+pub use results::{NamedColumns, NamedRows, RelationReader, ResultStream, ScriptAnswer};
 pub use sys::SYSTEM_OPS;

@@ -17,6 +17,8 @@ pub struct Merge {
     inputs: Vec<Input>,
     /// The rows to read of a run at a time.
     rows: usize,
+    /// All runs, to read them again.
+    runs: Vec<SpilledRows>,
     budget: Budget,
 }
 
@@ -69,7 +71,12 @@ impl Merge {
         let share = budget.spill_above() / MERGE_SHARE_OF_MEMORY / runs.len().max(1);
         let inputs = runs.iter().map(|run| Input { reader: run.read_all(), read: Batch::default(), taken: 0 });
         let rows = (share / row_bytes).clamp(MIN_MERGE_ROWS, MAX_MERGE_ROWS);
-        Merge { order, inputs: inputs.collect(), rows, budget }
+        Merge { order, inputs: inputs.collect(), rows, runs, budget }
+    }
+
+    /// Reads the same runs from their beginning.
+    pub fn again(&self) -> Self {
+        Merge::new(self.order.clone(), self.runs.clone(), self.budget.clone())
     }
 
     /// Goes on when the script of the query has ended.

@@ -36,7 +36,7 @@ use crate::diag::show_in;
 use crate::fork::Forked;
 use crate::parse::ast::Script;
 use crate::session::core::Core;
-use crate::session::results::{NamedColumns, NamedRows, ResultStream, ScriptResult};
+use crate::session::results::{NamedColumns, NamedRows, ResultStream, ScriptAnswer, ScriptResult};
 use crate::session::run::{ScriptContext, run_query, run_steps};
 use crate::session::running::{Entry, Running};
 use crate::session::script::{CachedRef, CachedScript, CompiledScript};
@@ -183,6 +183,17 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: &Interrupt,
     ) -> miette::Result<ResultStream> {
+        self.run_script_as(payload, params, mutability, Some(interrupt))
+    }
+
+    /// Runs a script, and returns its rows, or a stream of them if memory does not hold them.
+    pub fn run_script_answer(
+        &self,
+        payload: &str,
+        params: BTreeMap<String, DataValue>,
+        mutability: ScriptMutability,
+        interrupt: &Interrupt,
+    ) -> miette::Result<ScriptAnswer> {
         self.run_script_as(payload, params, mutability, Some(interrupt))
     }
 

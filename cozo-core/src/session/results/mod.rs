@@ -15,4 +15,4 @@ mod stream;
 pub use columns::{NamedColumns, ScriptResult};
 pub use reader::RelationReader;
 pub use rows::{NamedRows, keep_memory_of_results, row_bytes};
-pub use stream::ResultStream;
+pub use stream::{ResultStream, ScriptAnswer};

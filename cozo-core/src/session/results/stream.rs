@@ -1,5 +1,7 @@
 //! Results as columns, batch by batch.
 
+use std::sync::Arc;
+
 use super::columns::{NamedColumns, ScriptResult};
 use super::rows::NamedRows;
 use crate::budget::{Stop, make_room};
@@ -30,12 +32,13 @@ pub struct ResultStream {
     headers: Vec<String>,
     types: Vec<Option<String>>,
     rows: Source,
+    has_more: bool,
 }
 
 /// Where the rows are.
 enum Source {
     /// In memory; those from a position on are left.
-    Memory(Batch, usize),
+    Memory(Arc<Batch>, usize),
     /// On disk.
     Disk(Box<RowStream>),
 }
@@ -64,6 +67,21 @@ impl ResultStream {
         }
     }
 
+    /// Whether the script has further results, which the stream leaves out.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// The same result from its first row on.
+    pub fn again(&self) -> Self {
+        let rows = match &self.rows {
+            Source::Memory(rows, _) => Source::Memory(rows.clone(), 0),
+            Source::Disk(rows) => Source::Disk(Box::new(rows.again())),
+        };
+        let (headers, types) = (self.headers.clone(), self.types.clone());
+        ResultStream { headers, types, rows, has_more: self.has_more }
+    }
+
     /// The rows that are left, in memory as a whole.
     pub fn collect(mut self) -> miette::Result<NamedColumns> {
         let mut rows = Batch::empty(self.headers.len());
@@ -76,23 +94,45 @@ impl ResultStream {
 
 impl ScriptResult for ResultStream {
     fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
-        Ok(ResultStream { headers, types: vec![], rows: Source::Memory(rows, 0) })
+        Ok(ResultStream { headers, types: vec![], rows: Source::Memory(Arc::new(rows), 0), has_more: false })
     }
 
     fn of_stream(headers: Vec<String>, mut rows: RowStream) -> Result<Self, ExecError> {
         rows.outlive_script();
-        Ok(ResultStream { headers, types: vec![], rows: Source::Disk(Box::new(rows)) })
+        Ok(ResultStream { headers, types: vec![], rows: Source::Disk(Box::new(rows)), has_more: false })
     }
 
-    /// A script of several queries with `%return` of several relations gives the first.
+    /// Of several results, the first.
     fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
         make_room(rows.memory_bytes())?;
         let batch = Batch::from_rows(rows.headers.len(), rows.rows.iter().map(Vec::as_slice));
-        ResultStream::of_columns(rows.headers, batch)
+        Ok(ResultStream { has_more: rows.next.is_some(), ..ResultStream::of_columns(rows.headers, batch)? })
     }
 
     fn with_types(mut self, types: impl FnOnce() -> Vec<Option<ColumnType>>) -> Self {
         self.types = types().into_iter().map(|known| known.map(|known| known.to_string())).collect();
         self
+    }
+}
+
+/// The result of a script: rows in memory, or a stream of rows that memory does not hold.
+pub enum ScriptAnswer {
+    /// Rows in memory.
+    Rows(NamedRows),
+    /// More rows.
+    Stream(ResultStream),
+}
+
+impl ScriptResult for ScriptAnswer {
+    fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
+        NamedRows::of_columns(headers, rows).map(ScriptAnswer::Rows)
+    }
+
+    fn of_stream(headers: Vec<String>, rows: RowStream) -> Result<Self, ExecError> {
+        ResultStream::of_stream(headers, rows).map(ScriptAnswer::Stream)
+    }
+
+    fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
+        Ok(ScriptAnswer::Rows(rows))
     }
 }
