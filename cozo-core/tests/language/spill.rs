@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::engines::SETTINGS;
 use cozo::{DataValue, DbInstance, Interrupt, ScriptMutability};
 
 /// A database in which a query may take 16 MB, with a relation of 500,000 rows and two of 200,000.
@@ -150,7 +151,8 @@ fn a_query_shows_what_it_uses_and_can_be_killed() {
         let running = scope.spawn(|| db.run_default(endless).map(drop));
         let seen = loop {
             let rows = db.run_default("::running").unwrap();
-            let found = rows.rows.iter().find(|row| row[3].get_int() > Some(1 << 20)).cloned();
+            let found =
+                rows.rows.iter().find(|row| row.get(3).is_some_and(|disk| disk.get_int() > Some(1 << 20))).cloned();
             if let Some(row) = found {
                 assert_eq!(rows.headers, ["id", "started_at", "memory_bytes", "disk_bytes"]);
                 break row;
@@ -165,4 +167,34 @@ fn a_query_shows_what_it_uses_and_can_be_killed() {
     let timed = db.run_default(&format!("{endless} :timeout 0.5")).unwrap_err();
     assert_eq!(timed.code().unwrap().to_string(), "eval::killed");
     assert!(timed.to_string().contains("timeout"));
+}
+
+#[test]
+fn rows_from_disk_are_stored_by_every_engine() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let options = match setting.options {
+            "" => r#"{"spill_mb": 0}"#.to_string(),
+            options => options.replacen('{', r#"{"spill_mb": 0, "#, 1),
+        };
+        let path = folder.path().join("db");
+        let open = || DbInstance::new(setting.engine, &path, &options).unwrap();
+        let mut db = open();
+        let numbers = "n[x] := x in int_range(300)  ?[k, v] := n[a], n[b], k = a * 300 + b, v = k % 7";
+        db.run_default(&format!("{numbers} :create r {{k: Int => v: Int}}")).unwrap();
+        // The transaction reads its own rows, and what fails leaves nothing.
+        let own =
+            "{?[k, v] := *r{k, v: w}, w > 3, v = w + 10 :order -k :put r {k => v}} {?[count(k), sum(v)] := *r{k, v}}";
+        let failing = "{?[k, v] := *r{k}, v = -1 :put r {k => v}} {?[k] := *r{k} :assert none}";
+        assert_eq!(ints(&db, own), [90_000, 269_997 + 10 * 38_571], "{setting}");
+        assert!(db.run_default(failing).is_err());
+        if setting.is_persistent() {
+            drop(db);
+            db = open();
+        }
+        let counted = "?[count(k), sum(v), min(v), max(k)] := *r{k, v}";
+        assert_eq!(ints(&db, counted), [90_000, 269_997 + 10 * 38_571, 0, 89_999], "{setting}");
+        db.run_default("?[k, v] := *r{k, v} :replace r {v => k}").unwrap();
+        assert_eq!(ints(&db, "?[count(v), min(k)] := *r{v, k}"), [7, 89_993], "{setting}: of equal keys the last");
+    }
 }

@@ -10,15 +10,20 @@ use crate::value::DataValue;
 
 /// `::running`
 pub fn running(context: &ScriptContext<'_>) -> NamedRows {
+    let listed = context.running.list(context.script);
+    // Where no query is measured, the columns are those that programs for CozoDB 0.7 expect.
+    let is_measured = listed.iter().any(|script| script.memory_bytes > 0 || script.disk_bytes > 0);
+    let columns =
+        if is_measured { &["id", "started_at", "memory_bytes", "disk_bytes"][..] } else { &["id", "started_at"] };
     let row = |script: Listed| {
         let started = script.began_micros as f64 / 1e6;
-        let [memory, disk] = [script.memory_bytes as i64, script.disk_bytes as i64].map(DataValue::from);
-        vec![DataValue::from(script.number as i64), started.to_string().into(), memory, disk]
+        let mut row = vec![DataValue::from(script.number as i64), started.to_string().into()];
+        if is_measured {
+            row.extend([script.memory_bytes as i64, script.disk_bytes as i64].map(DataValue::from));
+        }
+        row
     };
-    let rows: Vec<_> = context.running.list(context.script).into_iter().map(row).collect();
-    // Without a script to measure, the columns are those that programs for CozoDB 0.7 expect.
-    let columns = ["id", "started_at", "memory_bytes", "disk_bytes"];
-    NamedRows::new(headers(if rows.is_empty() { &columns[..2] } else { &columns }), rows)
+    NamedRows::new(headers(columns), listed.into_iter().map(row).collect())
 }
 
 /// `::kill n`
