@@ -60,6 +60,5 @@ pub use profile::Profile;
 pub use row::point::single_row;
 pub use rows::{RowStream, Rows};
 pub use run::Run;
-pub use sorting::Disk;
 pub use thresholds::MAX_BATCH_ROWS;
 pub use write::{Mutated, write};

@@ -6,7 +6,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -24,6 +24,7 @@ use crate::fixed_rule::graph::GraphCache;
 use crate::index::search::{SearchCache, SearchWork};
 use crate::plan::{Plan, RulePlan, SortKey};
 use crate::program::checked_time;
+use crate::spill::SpillSpace;
 use crate::sync::Mutex;
 use crate::txn::View;
 use crate::value::{Batch, DataValue};
@@ -41,7 +42,9 @@ pub struct Run<'a> {
     /// Says when to stop.
     pub budget: &'a Budget,
     /// Where rows go when memory is used up; `None` if they may not.
-    pub disk: Option<Disk>,
+    pub space: Option<&'a Arc<SpillSpace>>,
+    /// See [`Run::disk`].
+    disk: OnceLock<Disk>,
     /// What the operators measure and build during the run.
     pub notes: Notes,
 }
@@ -156,9 +159,15 @@ impl<'a> Run<'a> {
             wanted: Wanted { enough: None, top: None, order: vec![] },
             caches: Caches::default(),
             budget,
-            disk: None,
+            space: None,
+            disk: OnceLock::new(),
             notes: Notes::default(),
         })
+    }
+
+    /// Where rows go when memory is used up; `None` if they may not. Most runs do not need it, so it is made when it is asked for.
+    pub fn disk(&self) -> Option<&Disk> {
+        self.space.map(|space| self.disk.get_or_init(|| Disk::new(space, self.budget)))
     }
 
     /// The timestamp of one of the plan's times in this execution.

@@ -39,7 +39,8 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Rows, AnswerError>
     let stops_early = options.order.is_empty() && inline;
     let enough = limit.filter(|_| inline).map(|limit| limit.saturating_add(offset));
     run.wanted.enough = enough.filter(|_| stops_early);
-    let are_kept = |rows: &usize| run.disk.is_none() || rows.saturating_mul(row_bytes(run)) <= run.budget.spill_above();
+    let are_kept =
+        |rows: &usize| run.space.is_none() || rows.saturating_mul(row_bytes(run)) <= run.budget.spill_above();
     run.wanted.top = enough
         .filter(|_| !stops_early)
         .filter(are_kept)
@@ -56,16 +57,22 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Rows, AnswerError>
     }
     Ok(match rows {
         Rows::Many(rows) if stops_early && limit.is_some() => Rows::Many(sort_rows(cut(rows, offset, limit), &[])?),
-        Rows::Many(rows) => match &run.disk {
-            Some(disk) if run.budget.spare_bytes() < rows.memory_bytes() => {
+        Rows::Many(rows) => match disk_to_sort(&rows, run) {
+            Some(disk) => {
                 let width = rows.columns.len();
                 let runs = runs_of(rows, run.wanted.order.clone(), disk)?;
                 Rows::Stream(Box::new(RowStream::new(runs.merge(), width, offset, limit)))
             }
-            _ => Rows::Many(cut(sort_rows(rows, &options.order)?, offset, limit)),
+            None => Rows::Many(cut(sort_rows(rows, &options.order)?, offset, limit)),
         },
         rows => rows,
     })
+}
+
+/// The disk, if memory does not suffice to sort rows.
+fn disk_to_sort<'r>(rows: &Batch, run: &'r Run<'_>) -> Option<&'r Disk> {
+    let is_short = run.budget.should_spill() && run.budget.spare_bytes() < rows.memory_bytes();
+    if is_short { run.disk() } else { None }
 }
 
 /// About the least bytes that a row of the entry takes.
@@ -80,7 +87,7 @@ fn stream(on_disk: OnDisk, offset: usize, limit: Option<usize>, run: &Run<'_>) -
     let runs = match on_disk {
         OnDisk::Runs(runs) => runs,
         OnDisk::Rows(rows) => {
-            let disk = run.disk.as_ref().expect("rows are on disk");
+            let disk = run.disk().expect("rows are on disk");
             let mut runs = SortedRuns::new(RunOrder::Rows(run.wanted.order.clone()), disk);
             runs.add_all(&rows)?;
             runs

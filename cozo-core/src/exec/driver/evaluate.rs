@@ -122,7 +122,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
         set.top = run.wanted.top.clone().map(TopK::new);
         set.order = RunOrder::Rows(run.wanted.order.clone());
     }
-    let allowance = matches!(&sink, Sink::Groups(groups) if groups.may_part() && run.disk.is_some())
+    let allowance = matches!(&sink, Sink::Groups(groups) if groups.may_part() && run.space.is_some())
         .then(|| Arc::new(Allowance::new(run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY)));
     sink.allow(allowance.clone());
     run_rules(component, tables, run, &mut sink)?;
@@ -166,7 +166,7 @@ fn run_rules(
 /// Runs the rules of a component with more groups than memory holds.
 fn part_and_group(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> Result<Table, ExecError> {
     let planned = &run.plan.tables[component.tables[0]];
-    let (TableKind::Groups(aggregations), Some(disk)) = (&planned.kind, &run.disk) else {
+    let (TableKind::Groups(aggregations), Some(disk)) = (&planned.kind, run.disk()) else {
         unreachable!("only groups give up, and only if there is a disk")
     };
     let keys = grouping_columns(aggregations);

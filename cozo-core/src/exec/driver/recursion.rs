@@ -36,13 +36,14 @@ pub fn run_to_fixpoint(
     tables: &mut [Table],
     run: &Run<'_>,
 ) -> Result<(), ExecError> {
-    let parted = run.disk.as_ref().zip(carried_column(component, run));
+    let parted = run.space.and_then(|_| carried_column(component, run));
     let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY;
     let allowance = parted.map(|_| Arc::new(Allowance::new(share)));
     let fixpoint = Fixpoint::new(component, run, allowance.clone());
     fixpoint.start(tables)?;
     fixpoint.run_rounds(deltas, tables)?;
-    if let (Some((disk, column)), Some(allowance)) = (parted, allowance.filter(|_| fixpoint.gave_up())) {
+    let gave_up = allowance.filter(|_| fixpoint.gave_up());
+    if let (Some(column), Some(disk), Some(allowance)) = (parted, run.disk(), gave_up) {
         let table = component.tables[0];
         tables[table] = Table::like(&run.plan.tables[table]);
         allowance.release(run.budget);
@@ -62,10 +63,10 @@ fn carried_column(component: &ComponentPlan, run: &Run<'_>) -> Option<usize> {
         TableKind::Meet { keys, .. } => *keys,
         TableKind::Groups(_) => 0,
     };
-    let mut recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty()).peekable();
-    recursive.peek()?;
-    let recursive: Vec<&RulePlan> = recursive.collect();
-    let is_carried = |column: &usize| recursive.iter().all(|rule| carries(rule, *column));
+    let is_carried = |column: &usize| {
+        let mut recursive = component.rules.iter().filter(|rule| !rule.reads.is_empty());
+        recursive.all(|rule| carries(rule, *column))
+    };
     (0..columns).find(is_carried).filter(|_| !component.row_by_row)
 }
 

@@ -88,7 +88,7 @@ impl<'r> Build<'r> {
 fn parts_its_build_side(rule: &RulePlan, operator: &OperatorPlan, tables: &[Table], run: &Run<'_>) -> bool {
     let in_any_order =
         |operator: &OperatorPlan| !matches!(&operator.kind, OperatorKind::Join(join) if join.order != MatchOrder::Any);
-    run.disk.is_some()
+    run.space.is_some()
         && rule.reads.is_empty()
         && run.wanted.enough.is_none()
         && Build::of(operator).is_some_and(|build| build.is_large(tables, run))
@@ -142,7 +142,7 @@ fn run_in_stages<'a>(
     run: &'a Run<'a>,
     sink: &mut Sink<'_>,
 ) -> Flow {
-    let disk = run.disk.as_ref().expect("without a disk, no rule is cut");
+    let disk = run.disk().expect("without a disk, no rule is cut");
     let stages = Stages { rule, tables: tables.tables, run, disk };
     let mut slots = stages.needed(cuts[0]);
     let mut probes = stages.parted_stage(cuts[0], &slots, |sink| {

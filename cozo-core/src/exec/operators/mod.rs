@@ -263,8 +263,8 @@ pub fn charge_sink(sink: &mut Sink<'_>, run: &Run<'_>) -> Flow {
     if let Some(allowance) = sink.allowance() {
         return if allowance.take(grown, budget) { CONTINUE } else { Ok(ControlFlow::Break(())) };
     }
-    if let Some(disk) = &run.disk
-        && budget.should_spill()
+    if budget.should_spill()
+        && let Some(disk) = run.disk()
     {
         sink.spill(budget.spill_above() / SPILL_MIN_SHARE, disk)?;
     }

@@ -25,7 +25,7 @@ use super::carry::{ToBuild, carry_indices};
 use super::context::QueryContext;
 use crate::budget::{Budget, Stop, make_room, step, within};
 use crate::diag::{SourceSpan, locate};
-use crate::exec::{Disk, Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
+use crate::exec::{Mutated, Profile, Rows, Run, answer, single_row, timeout_seconds, write};
 use crate::parse::ast::MutationOp;
 use crate::plan::{MutationPlan, Options, Strategy, answer_types};
 use crate::program::{GivenRelation, ParameterValues};
@@ -236,7 +236,7 @@ pub fn run_plan(
     run.caches.graphs = Some(&context.core.graphs);
     run.caches.indexes = Some(&context.core.indexes);
     run.caches.searches = Some(&context.core.searches);
-    run.disk = Some(Disk::new(&context.core.spill, budget));
+    run.space = Some(&context.core.spill);
     run.notes.profile = profile.take();
     let rows = answer(&mut run, &compiled.options)?;
     *profile = run.notes.profile.take();
