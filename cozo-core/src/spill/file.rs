@@ -68,7 +68,6 @@ impl SpillFile {
         }
         let folder = self.space.folder();
         let failed = |error: std::io::Error| SpillError::of("written", folder, &error);
-        std::fs::create_dir_all(folder).map_err(failed)?;
         let created = tempfile::tempfile_in(folder).map_err(failed)?;
         Ok(self.file.get_or_init(|| created))
     }

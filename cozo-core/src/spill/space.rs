@@ -14,7 +14,7 @@ pub struct SpillSpace {
 }
 
 impl SpillSpace {
-    /// A space in a folder, which need not exist before it is used. By default it is the system's folder for temporary files.
+    /// A space in a folder, which must exist when it is used. By default it is the system's folder for temporary files.
     pub fn new(folder: Option<PathBuf>, limit_bytes: u64) -> Self {
         let folder = folder.unwrap_or_else(std::env::temp_dir);
         SpillSpace { folder, limit_bytes, used_bytes: AtomicU64::new(0) }

@@ -93,8 +93,7 @@ fn too_little_disk_is_an_error_that_says_so() {
     assert_eq!(ints(&little, "?[count(id)] := *fact{id}"), [500_000]);
     assert_eq!(little.run_default(count).unwrap_err().code().unwrap().to_string(), "eval::out_of_disk");
 
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let nowhere = file.path().join("folder");
+    let nowhere = tempfile::tempdir().unwrap().path().join("missing");
     let nowhere = db(&format!(r#"{{"query_memory_mb": 16, "temp_dir": {:?}}}"#, nowhere.display().to_string()));
     let error = nowhere.run_default(count).unwrap_err();
     assert_eq!(error.code().unwrap().to_string(), "eval::temp_files");
