@@ -98,11 +98,13 @@ fn parts_its_build_side(rule: &RulePlan, operator: &OperatorPlan, tables: &[Tabl
 /// Builds the indexes of derived tables that a rule needs, or extends them by the new rows. Tables on disk that the rule does not read
 /// from end to end are loaded first.
 pub fn ensure_indexes(rule: &RulePlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
+    let any_on_disk = tables.iter().any(|table| table.spilled().is_some());
     for operator in &rule.operators {
         if parts_its_build_side(rule, operator, tables, run) {
             continue;
         }
-        for source in operator.kind.sources() {
+        let sources = if any_on_disk { operator.kind.sources() } else { Default::default() };
+        for source in sources {
             if let Source::Table(table) = source
                 && !operator.kind.reads_through()
             {
