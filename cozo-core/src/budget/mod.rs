@@ -70,13 +70,14 @@ const PIECE: usize = 1 << 18;
 const STEPS_PER_CHECK: usize = 1 << 12;
 
 /// Rows are written into blocks when a script holds its memory limit divided by this. The rest is for what works on the rows.
+/// Unit: ratio. Bench: `spill`.
 const SPILL_SHARE: usize = 2;
 
 /// Rows are written into blocks when a script holds more, whatever its limit is: to sort and to group them in parts is faster than
 /// to tell so many rows apart at once. Unit: bytes. Bench: `spill`.
 const MAX_LOOSE_BYTES: usize = 256 << 20;
 
-/// Blocks stay in memory as long as they take the memory limit divided by this.
+/// Blocks stay in memory as long as they take the memory limit divided by this. Unit: ratio. Bench: `spill`.
 const HOLD_SHARE: usize = 4;
 
 /// A step is about the work of writing this many bytes. Values that are made count as steps, too.

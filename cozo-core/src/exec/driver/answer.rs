@@ -11,6 +11,7 @@ use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk};
 use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::run::Run;
 use crate::exec::sorting::{Disk, RunOrder, SortedRuns, sort_rows};
+use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::expr::Expr;
 use crate::expr::functions::shorten;
 use crate::parse::ast::Assertion;
@@ -61,7 +62,7 @@ pub fn answer(run: &mut Run<'_>, options: &Options) -> Result<Rows, AnswerError>
             Some(disk) => {
                 let width = rows.columns.len();
                 let runs = runs_of(rows, run.wanted.order.clone(), disk)?;
-                Rows::Stream(Box::new(RowStream::new(runs.merge(), width, offset, limit)))
+                Rows::Stream(Box::new(RowStream::new(runs.merge()?, width, offset, limit)))
             }
             None => Rows::Many(cut(sort_rows(rows, &options.order)?, offset, limit)),
         },
@@ -89,19 +90,21 @@ fn stream(on_disk: OnDisk, offset: usize, limit: Option<usize>, run: &Run<'_>) -
         OnDisk::Rows(rows) => {
             let disk = run.disk().expect("rows are on disk");
             let mut runs = SortedRuns::new(RunOrder::Rows(run.wanted.order.clone()), disk);
-            runs.add_all(&rows)?;
+            let mut reader = rows.read_all();
+            while let Some(batch) = reader.next_rows(usize::MAX)? {
+                runs.push(batch)?;
+            }
             runs
         }
     };
-    Ok(RowStream::new(runs.merge(), width, offset, limit))
+    Ok(RowStream::new(runs.merge()?, width, offset, limit))
 }
 
 /// Rows in memory as runs on disk.
 fn runs_of(rows: Batch, order: Vec<SortKey>, disk: &Disk) -> Result<SortedRuns, ExecError> {
     let mut runs = SortedRuns::new(RunOrder::Rows(order), disk);
-    let part_rows = disk.part_rows(rows.memory_bytes(), rows.len);
-    for start in (0..rows.len).step_by(part_rows) {
-        runs.add(rows.slice(start..(start + part_rows).min(rows.len)))?;
+    for start in (0..rows.len).step_by(MAX_BATCH_ROWS) {
+        runs.push(rows.slice(start..(start + MAX_BATCH_ROWS).min(rows.len)))?;
     }
     disk.budget().release(rows.memory_bytes());
     Ok(runs)

@@ -16,8 +16,8 @@ use crate::exec::error::ExecError;
 use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk, Table};
 use crate::exec::rowset::top_k::TopK;
 use crate::exec::run::Run;
-use crate::exec::sink::{Allowance, PartitionKey, PartitionSink, Sink};
-use crate::exec::sorting::{Partitions, RunOrder, sort_rows};
+use crate::exec::sink::{Allowance, PartitionKey, Sink, into_partitions};
+use crate::exec::sorting::{RunOrder, sort_rows};
 use crate::exec::thresholds::PARTITION_SHARE_OF_MEMORY;
 use crate::index::search::listing;
 use crate::plan::{ComponentPlan, ConstantPlan, Source, TableKind};
@@ -170,11 +170,8 @@ fn part_and_group(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>
         unreachable!("only groups give up, and only if there is a disk")
     };
     let keys = grouping_columns(aggregations);
-    let partitions = Partitions::new(planned.arity, 0, disk);
-    let sink = PartitionSink::new(PartitionKey::Head(&keys), run.input.parameters, partitions);
-    let mut sink = Sink::Partitions(sink);
-    run_rules(component, tables, run, &mut sink)?;
-    let Sink::Partitions(sink) = sink else { unreachable!("the sink was just made") };
-    let groups = PartedGroups::new(run, disk, aggregations).finish(sink.finish()?, 0)?;
+    let key = PartitionKey::Head(&keys);
+    let partitions = into_partitions(key, planned.arity, run, disk, |sink| run_rules(component, tables, run, sink))?;
+    let groups = PartedGroups::new(run, disk, aggregations).finish(partitions, 0)?;
     Ok(Table::on_disk(OnDisk::Rows(groups), planned.arity))
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::exec::error::ExecError;
 use crate::exec::run::Run;
 use crate::exec::sink::GroupSink;
-use crate::exec::sorting::{Disk, Partitions};
+use crate::exec::sorting::{Disk, part_again};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
 use crate::program::AggregationUse;
 use crate::spill::{SpillWriter, SpilledRows};
@@ -64,23 +64,12 @@ impl<'r> PartedGroups<'r> {
             if bytes > self.most_bytes && level < MAX_PARTITION_LEVEL && reader.rows_left() > MAX_BATCH_ROWS {
                 drop(sink);
                 budget.release(bytes);
-                return self.finish(self.part_again(&rows, level + 1)?, level + 1);
+                return self.finish(part_again(&rows, &self.keys, level + 1, self.disk)?, level + 1);
             }
         }
         let mut writer = SpillWriter::new(self.disk.file(), head.len());
         writer.push(&sink.finish()?)?;
         budget.release(bytes);
         Ok(writer.finish()?)
-    }
-
-    fn part_again(&self, rows: &SpilledRows, level: u32) -> Result<Vec<SpilledRows>, ExecError> {
-        let mut partitions = Partitions::new(rows.width(), level, self.disk);
-        let mut reader = rows.read_all();
-        while let Some(batch) = reader.next_rows(usize::MAX)? {
-            let mut hashes = vec![0; batch.len];
-            self.keys.iter().for_each(|key| batch.columns[*key].hash_into(&mut hashes));
-            partitions.push(&batch, &hashes)?;
-        }
-        partitions.finish()
     }
 }

@@ -10,6 +10,7 @@
 //! All rows that come of a row then have its value in this column. So if the rows exceed the memory, the rows of the rules that do not
 //! recur are parted by this column on disk, and the fixpoint of each partition is computed on its own.
 
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -20,19 +21,18 @@ use crate::exec::driver::stages::{ensure_indexes, run_one};
 use crate::exec::error::ExecError;
 use crate::exec::rowset::table::{OnDisk, Table};
 use crate::exec::run::Run;
-use crate::exec::sink::{Allowance, PartitionKey, PartitionSink, Sink};
-use crate::exec::sorting::{Disk, Partitions};
+use crate::exec::sink::{Allowance, PartitionKey, into_partitions};
+use crate::exec::sorting::{Disk, part_again};
 use crate::exec::thresholds::{MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
 use crate::expr::Expr;
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePart};
 use crate::spill::{SpillWriter, SpilledRows};
 use crate::threads;
-use crate::value::Batch;
 
 /// Runs the rules of mutually recursive predicates until a round adds nothing.
 pub fn run_to_fixpoint(
     component: &ComponentPlan,
-    deltas: &mut Vec<std::ops::Range<usize>>,
+    deltas: &mut Vec<Range<usize>>,
     tables: &mut [Table],
     run: &Run<'_>,
 ) -> Result<(), ExecError> {
@@ -94,33 +94,25 @@ impl PartedRecursion<'_> {
     /// The rows of the predicate.
     fn finish(&self, tables: &mut [Table]) -> Result<SpilledRows, ExecError> {
         let (arity, key) = (self.run.plan.tables[self.table].arity, [self.column]);
-        let partitions = Partitions::new(arity, 0, self.disk);
-        let sink = PartitionSink::new(PartitionKey::Head(&key), self.run.input.parameters, partitions);
-        let mut sink = Sink::Partitions(sink);
-        for rule in self.component.rules.iter().filter(|rule| rule.reads.is_empty()) {
-            ensure_indexes(rule, tables, self.run)?;
-            let whole = |_: usize, table: usize| 0..tables[table].len();
-            let _ = run_one(rule, &Tables { tables, range: &whole }, self.run, &mut sink)?;
-        }
-        let Sink::Partitions(sink) = sink else { unreachable!("the sink was just made") };
-        self.finish_all(sink.finish()?, 0, tables)
+        let partitions = into_partitions(PartitionKey::Head(&key), arity, self.run, self.disk, |sink| {
+            for rule in self.component.rules.iter().filter(|rule| rule.reads.is_empty()) {
+                ensure_indexes(rule, tables, self.run)?;
+                let whole = |_: usize, table: usize| 0..tables[table].len();
+                let _: ControlFlow<()> = run_one(rule, &Tables { tables, range: &whole }, self.run, sink)?;
+            }
+            Ok(())
+        })?;
+        self.finish_all(partitions, tables)
     }
 
-    /// The rows that come of partitions of this level.
-    fn finish_all(
-        &self,
-        partitions: Vec<SpilledRows>,
-        level: u32,
-        tables: &mut [Table],
-    ) -> Result<SpilledRows, ExecError> {
-        let mut all = SpilledRows::empty(self.run.plan.tables[self.table].arity);
-        let partitions: Vec<SpilledRows> = partitions.into_iter().filter(|rows| !rows.is_empty()).collect();
-        let (some, mut level_now) = (threads::count(), level);
-        let mut waiting = partitions;
+    /// The rows that come of partitions.
+    fn finish_all(&self, mut waiting: Vec<SpilledRows>, tables: &mut [Table]) -> Result<SpilledRows, ExecError> {
+        let (mut all, mut level) = (SpilledRows::empty(self.run.plan.tables[self.table].arity), 0);
+        waiting.retain(|rows| !rows.is_empty());
         while !waiting.is_empty() {
-            let wave = waiting.split_off(waiting.len().saturating_sub(some));
+            let wave = waiting.split_off(waiting.len().saturating_sub(threads::count()));
             let mut given_up = vec![];
-            for (rows, done) in self.finish_wave(wave, level_now, tables)? {
+            for (rows, done) in self.finish_wave(wave, level, tables)? {
                 match done {
                     Some(done) => all.append(done),
                     None => given_up.push(rows),
@@ -128,9 +120,10 @@ impl PartedRecursion<'_> {
             }
             if !given_up.is_empty() {
                 // The others are as large.
-                waiting.append(&mut given_up);
-                level_now += 1;
-                waiting = self.part_again(waiting, level_now)?;
+                level += 1;
+                let part = |rows: SpilledRows| part_again(&rows, &[self.column], level, self.disk);
+                let parted = waiting.into_iter().chain(given_up).map(part).collect::<Result<Vec<_>, _>>()?;
+                waiting = parted.into_iter().flatten().filter(|rows| !rows.is_empty()).collect();
             }
         }
         Ok(all)
@@ -191,24 +184,5 @@ impl PartedRecursion<'_> {
         drop(done);
         allowance.release(run.budget);
         Ok(written)
-    }
-
-    fn part_again(&self, all: Vec<SpilledRows>, level: u32) -> Result<Vec<SpilledRows>, ExecError> {
-        let mut parted = vec![];
-        for rows in all {
-            let mut partitions = Partitions::new(rows.width(), level, self.disk);
-            let mut reader = rows.read_all();
-            while let Some(batch) = reader.next_rows(usize::MAX)? {
-                partitions.push(&batch, &self.hashes(&batch))?;
-            }
-            parted.extend(partitions.finish()?.into_iter().filter(|rows| !rows.is_empty()));
-        }
-        Ok(parted)
-    }
-
-    fn hashes(&self, batch: &Batch) -> Vec<u64> {
-        let mut hashes = vec![0; batch.len];
-        batch.columns[self.column].hash_into(&mut hashes);
-        hashes
     }
 }

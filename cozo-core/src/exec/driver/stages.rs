@@ -25,7 +25,7 @@ use crate::exec::operators::{build, charge_sink, drive, empty_slots, part_join};
 use crate::exec::rowset::row_set::key_hashes;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::{Run, Worker};
-use crate::exec::sink::{CONTINUE, Flow, PartitionKey, PartitionSink, Sink};
+use crate::exec::sink::{CONTINUE, Flow, PartitionKey, Sink, into_partitions};
 use crate::exec::sorting::{Disk, Partitions, append_partitions};
 use crate::exec::thresholds::{BUILD_BYTES_AROUND_ROW, MAX_BATCH_ROWS, PARTITION_SHARE_OF_MEMORY};
 use crate::expr::Expr;
@@ -77,7 +77,7 @@ impl<'r> Build<'r> {
                 Stored::of(read, run).most_rows(&KeyRange::all()) as usize
             }
         };
-        // To read a relation in partitions takes longer than an index in memory.
+        // To read a relation in partitions takes longer than an index in memory, so the index may take as much as blocks may.
         let most_bytes = run.budget.hold_bytes();
         let row_bytes = (self.keys.len() + self.outputs.len()) * size_of::<i64>() + BUILD_BYTES_AROUND_ROW;
         rows.saturating_mul(row_bytes) > most_bytes
@@ -193,14 +193,8 @@ impl<'a> Stages<'a> {
         slots: &[usize],
         stage: impl FnOnce(&mut Sink<'_>) -> Flow,
     ) -> Result<Vec<SpilledRows>, ExecError> {
-        let partitions = Partitions::new(slots.len(), 0, self.disk);
         let key = PartitionKey::Values(self.build_of(cut).keys);
-        let mut sink = Sink::Partitions(PartitionSink::new(key, self.run.input.parameters, partitions));
-        let _ = stage(&mut sink)?;
-        match sink {
-            Sink::Partitions(sink) => sink.finish(),
-            _ => unreachable!("the sink was just made"),
-        }
+        into_partitions(key, slots.len(), self.run, self.disk, |sink| stage(sink).map(drop))
     }
 
     /// Parts the rows of the relation that the operator at a position reads, by their keys.

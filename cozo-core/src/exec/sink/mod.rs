@@ -29,7 +29,7 @@ use crate::value::{Batch, DataValue};
 pub use allowance::Allowance;
 pub use groups::{GroupSink, project};
 pub use meet::{MeetSink, Meets, apply_improvements};
-pub use partition::{PartitionKey, PartitionSink};
+pub use partition::{PartitionKey, PartitionSink, into_partitions};
 pub use set::SetSink;
 
 /// Takes the heads of solutions.

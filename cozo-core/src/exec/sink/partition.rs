@@ -1,8 +1,10 @@
 //! A sink that parts rows by hash, on disk.
 
+use super::Sink;
 use super::groups::project;
 use crate::exec::error::ExecError;
-use crate::exec::sorting::{Partitions, append_partitions};
+use crate::exec::run::Run;
+use crate::exec::sorting::{Disk, Partitions, append_partitions};
 use crate::expr::{Expr, Frame};
 use crate::spill::SpilledRows;
 use crate::value::{Batch, DataValue};
@@ -14,6 +16,23 @@ pub enum PartitionKey<'a> {
     Head(&'a [usize]),
     /// The values of the key expressions of a join.
     Values(&'a [(usize, Expr)]),
+}
+
+/// The partitions of what `fill` puts into a sink: rows of so many columns.
+pub fn into_partitions(
+    key: PartitionKey<'_>,
+    width: usize,
+    run: &Run<'_>,
+    disk: &Disk,
+    fill: impl FnOnce(&mut Sink<'_>) -> Result<(), ExecError>,
+) -> Result<Vec<SpilledRows>, ExecError> {
+    let sink = PartitionSink::new(key, run.input.parameters, Partitions::new(width, 0, disk));
+    let mut sink = Sink::Partitions(sink);
+    fill(&mut sink)?;
+    match sink {
+        Sink::Partitions(sink) => sink.finish(),
+        _ => unreachable!("the sink was just made"),
+    }
 }
 
 /// Parts rows by the hash of a key.

@@ -63,7 +63,7 @@ impl Input {
 }
 
 impl Merge {
-    /// Reads runs, of whose equal rows count as coming in the order of the runs.
+    /// Reads runs. Equal rows count as coming in the order of their runs.
     pub fn new(order: RunOrder, runs: Vec<SpilledRows>, budget: Budget) -> Self {
         let (rows, bytes) =
             runs.iter().fold((0, 0), |(rows, bytes), run| (rows + run.len(), bytes + run.memory_bytes()));

@@ -23,5 +23,5 @@ pub use compare::compare;
 pub use in_memory::sort_rows;
 pub use merge::Merge;
 pub use order::RunOrder;
-pub use partitions::{Partitions, append_partitions};
+pub use partitions::{Partitions, append_partitions, part_again};
 pub use runs::{Disk, SortedRuns};

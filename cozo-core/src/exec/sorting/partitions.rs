@@ -65,6 +65,22 @@ impl Partitions {
     }
 }
 
+/// The partitions, of this level, of rows on disk, by the hash of some columns.
+pub fn part_again(
+    rows: &SpilledRows,
+    columns: &[usize],
+    level: u32,
+    disk: &Disk,
+) -> Result<Vec<SpilledRows>, ExecError> {
+    let (mut partitions, mut reader) = (Partitions::new(rows.width(), level, disk), rows.read_all());
+    while let Some(batch) = reader.next_rows(usize::MAX)? {
+        let mut hashes = vec![0; batch.len];
+        columns.iter().for_each(|column| batch.columns[*column].hash_into(&mut hashes));
+        partitions.push(&batch, &hashes)?;
+    }
+    partitions.finish()
+}
+
 /// Appends the partitions of another thread, one by one.
 pub fn append_partitions(all: &mut Vec<SpilledRows>, more: Vec<SpilledRows>) {
     if all.is_empty() {

@@ -37,10 +37,9 @@ impl Disk {
         &self.budget
     }
 
-    /// How many rows are sorted at a time, where `rows` rows take `bytes`.
-    pub fn part_rows(&self, bytes: usize, rows: usize) -> usize {
-        let part_bytes = self.budget.spill_above() / SORT_SHARE_OF_MEMORY;
-        (part_bytes / (bytes / rows.max(1) + 1)).max(MIN_MERGE_ROWS)
+    /// About how many bytes are sorted at a time.
+    fn part_bytes(&self) -> usize {
+        self.budget.spill_above() / SORT_SHARE_OF_MEMORY
     }
 
     /// A file to write into.
@@ -63,15 +62,35 @@ pub struct SortedRuns {
     runs: Vec<SpilledRows>,
     /// The last row of the last run.
     last: Batch,
+    /// Rows that do not fill a part yet,
+    pending: Batch,
+    /// and their bytes.
+    pending_bytes: usize,
 }
 
 impl SortedRuns {
     /// No rows yet.
     pub fn new(order: RunOrder, disk: &Disk) -> Self {
-        SortedRuns { order, file: disk.file(), disk: disk.clone(), runs: vec![], last: Batch::default() }
+        let (file, disk, last, pending) = (disk.file(), disk.clone(), Batch::default(), Batch::default());
+        SortedRuns { order, disk, file, runs: vec![], last, pending, pending_bytes: 0 }
     }
 
-    /// Sorts rows and writes them.
+    /// Takes rows, and writes them when there are enough for a part.
+    pub fn push(&mut self, rows: Batch) -> Result<(), ExecError> {
+        self.disk.budget.check()?;
+        self.pending_bytes += rows.memory_bytes();
+        self.pending.append_all(rows);
+        let is_part = self.pending.len >= MIN_MERGE_ROWS && self.pending_bytes >= self.disk.part_bytes();
+        if is_part { self.write_pending() } else { Ok(()) }
+    }
+
+    fn write_pending(&mut self) -> Result<(), ExecError> {
+        self.pending_bytes = 0;
+        let rows = std::mem::take(&mut self.pending);
+        self.add(rows)
+    }
+
+    /// Sorts rows and writes them as a part.
     pub fn add(&mut self, rows: Batch) -> Result<(), ExecError> {
         if rows.is_empty() {
             return Ok(());
@@ -90,20 +109,6 @@ impl SortedRuns {
         Ok(())
     }
 
-    /// Sorts rows that are on disk in another order, in parts.
-    pub fn add_all(&mut self, rows: &SpilledRows) -> Result<(), ExecError> {
-        let (part_rows, mut reader) = (self.disk.part_rows(rows.memory_bytes(), rows.len()), rows.read_all());
-        let mut part = Batch::default();
-        while let Some(batch) = reader.next_rows(part_rows - part.len)? {
-            self.disk.budget.check()?;
-            part.append_all(batch);
-            if part.len == part_rows {
-                self.add(std::mem::take(&mut part))?;
-            }
-        }
-        self.add(part)
-    }
-
     /// Takes the runs of a fork, whose rows come after these.
     pub fn append(&mut self, other: SortedRuns) {
         self.runs.extend(other.runs);
@@ -117,19 +122,21 @@ impl SortedRuns {
     }
 
     /// All rows in order.
-    pub fn merge(self) -> Merge {
-        Merge::new(self.order, self.runs, self.disk.budget)
+    pub fn merge(mut self) -> Result<Merge, ExecError> {
+        self.write_pending()?;
+        Ok(Merge::new(self.order, self.runs, self.disk.budget))
     }
 
     /// All rows in order, on disk. One run is left as it is.
     pub fn into_rows(mut self) -> Result<SpilledRows, ExecError> {
+        self.write_pending()?;
         if self.runs.len() == 1 {
             return Ok(self.runs.swap_remove(0));
         }
         let width = self.runs.first().map_or(0, SpilledRows::width);
         // A file of its own, so that the runs are freed.
         let mut writer = SpillWriter::new(self.disk.file(), width);
-        let mut merge = self.merge();
+        let mut merge = self.merge()?;
         while let Some(rows) = merge.next_rows()? {
             writer.push(&rows)?;
         }

@@ -15,7 +15,7 @@ use crate::schema::SchemaRef;
 use crate::spill::SpilledRows;
 use crate::storage::{BatchCursor, ChangeKind, ChangedRows, RowSource};
 use crate::txn::{Transaction, is_ephemeral};
-use crate::value::{Batch, DataValue};
+use crate::value::DataValue;
 
 /// Whether a plan can put rows of a stream: nothing needs to know the old rows.
 pub fn is_streamed(plan: &MutationPlan, schema: &SchemaRef) -> bool {
@@ -34,17 +34,12 @@ pub fn put_stream(
 ) -> Result<usize, ExecError> {
     let mutation = Mutation::new(plan, schema, parameters, txn);
     let mut runs = SortedRuns::new(RunOrder::Keys(schema.keys.len()), disk);
-    let (mut part, mut part_rows, mut given) = (Batch::default(), usize::MAX, 0);
+    let mut given = 0;
     while let Some(batch) = rows.next_rows()? {
         given += batch.len;
-        part.append_all(mutation.columns(batch)?.rows);
-        part_rows = part_rows.min(disk.part_rows(part.memory_bytes(), part.len));
-        if part.len >= part_rows {
-            runs.add(std::mem::take(&mut part))?;
-        }
+        runs.push(mutation.columns(batch)?.rows)?;
     }
     drop(rows);
-    runs.add(part)?;
     let sorted: Arc<dyn RowSource> = Arc::new(runs.into_rows()?);
     txn.write(schema, ChangeKind::Put, ChangedRows::Source(sorted))?;
     Ok(given)

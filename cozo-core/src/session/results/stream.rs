@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::columns::{NamedColumns, ScriptResult};
 use super::rows::NamedRows;
-use crate::budget::{Stop, make_room};
+use crate::budget::Stop;
 use crate::exec::{ExecError, MAX_BATCH_ROWS, RowStream};
 use crate::schema::ColumnType;
 use crate::value::Batch;
@@ -104,9 +104,8 @@ impl ScriptResult for ResultStream {
 
     /// Of several results, the first.
     fn of_rows(rows: NamedRows) -> Result<Self, Stop> {
-        make_room(rows.memory_bytes())?;
-        let batch = Batch::from_rows(rows.headers.len(), rows.rows.iter().map(Vec::as_slice));
-        Ok(ResultStream { has_more: rows.next.is_some(), ..ResultStream::of_columns(rows.headers, batch)? })
+        let result = NamedColumns::of_rows(rows)?;
+        Ok(ResultStream { has_more: result.next.is_some(), ..ResultStream::of_columns(result.headers, result.rows)? })
     }
 
     fn with_types(mut self, types: impl FnOnce() -> Vec<Option<ColumnType>>) -> Self {
