@@ -53,8 +53,8 @@ impl Storage for Touchy {
     fn commit(&self, changes: &mut [ChangeSet]) -> Result<Arc<dyn Snapshot>, StorageError> {
         assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "commits come one at a time");
         shuttle::thread::yield_now();
-        let rows =
-            changes.iter().flat_map(|set| &set.rows).flat_map(|rows| rows.rows.batch().rows().collect::<Vec<_>>());
+        let batches = changes.iter().flat_map(|set| &set.rows).flat_map(|rows| rows.rows.batches());
+        let rows = batches.flat_map(|batch| batch.expect("rows in memory").rows().collect::<Vec<_>>());
         let refused = rows.filter_map(|row| row[0].get_int()).any(|key| Some(key) == self.refused);
         let outcome = if refused { Err(StorageError::ReadOnly) } else { self.storage.commit(changes) };
         self.inside.fetch_sub(1, Ordering::SeqCst);
