@@ -83,6 +83,28 @@ const HOLD_SHARE: usize = 4;
 /// A step is about the work of writing this many bytes. Values that are made count as steps, too.
 pub const BYTES_PER_STEP: usize = 64;
 
+/// Memory that is charged until this is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    budget: Budget,
+    bytes: usize,
+}
+
+impl Charge {
+    /// Charges more.
+    pub fn add(&mut self, bytes: usize) -> Result<(), Stop> {
+        self.budget.charge(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.budget.release(self.bytes);
+    }
+}
+
 /// The limits of a script's memory and time. Clones are the same budget.
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -143,9 +165,20 @@ impl Budget {
         self.usage.working() > self.spill_above
     }
 
+    /// Whether the script has used up most of its memory, so that rows should go to disk even if that takes longer.
+    #[inline]
+    pub fn is_short(&self) -> bool {
+        self.usage.working() > self.hold_bytes * (HOLD_SHARE / SPILL_SHARE)
+    }
+
     /// What the script uses now.
     pub fn usage(&self) -> &Arc<Usage> {
         &self.usage
+    }
+
+    /// A charge that ends when it is dropped.
+    pub fn charge_for_now(&self) -> Charge {
+        Charge { budget: self.clone(), bytes: 0 }
     }
 
     /// Charges memory that the script holds until its end. Fails if that exceeds the limit.

@@ -61,4 +61,4 @@ pub use row::point::single_row;
 pub use rows::{RowStream, Rows};
 pub use run::Run;
 pub use thresholds::MAX_BATCH_ROWS;
-pub use write::{Mutated, write};
+pub use write::{Mutated, build_index, write};

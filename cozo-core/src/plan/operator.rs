@@ -411,11 +411,13 @@ impl OperatorKind {
         self.signature().sources
     }
 
-    /// Whether it reads all rows of its source, in their order.
+    /// Whether it reads its sources from end to end, once or more often, and needs no index of a table.
     pub fn reads_through(&self) -> bool {
-        matches!(self, OperatorKind::Join(join)
-            if matches!(join.method, Method::Scan | Method::Range)
-                && matches!(join.order, MatchOrder::Any) && join.equal.is_none() && join.compare.is_none())
+        match self {
+            OperatorKind::Join(join) => !matches!(join.method, Method::Hash | Method::Prefix),
+            OperatorKind::SemiJoin(_) => false,
+            _ => true,
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::txn::versions::current::VersionRef;
 use crate::txn::view::{Now, View};
 use crate::txn::writes::{Savepoint, Started, Writes};
 use crate::txn::written::Written;
-use crate::value::{Batch, SmallStr};
+use crate::value::SmallStr;
 
 /// The invariant of all writing operations.
 const WRITES: &str = "only write transactions reach the writing operations";
@@ -233,7 +233,8 @@ impl Transaction {
 
     /// Puts or removes rows of an index, sorted, each once. They derive from rows of the relation, whose keys suffice to find
     /// conflicts.
-    pub fn write_derived(&mut self, index: &SchemaRef, kind: ChangeKind, rows: Batch) {
+    pub fn write_derived(&mut self, index: &SchemaRef, kind: ChangeKind, rows: impl Into<ChangedRows>) {
+        let rows = rows.into();
         if !rows.is_empty() {
             self.writes_mut().request.changes.rows.push(RowChanges::new(index.id, kind, rows));
         }

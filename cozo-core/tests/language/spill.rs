@@ -31,7 +31,7 @@ fn ints(db: &DbInstance, script: &str) -> Vec<i64> {
 }
 
 /// Scripts, each with the integers of its one row.
-const QUERIES: [(&str, &[i64]); 8] = [
+const QUERIES: [(&str, &[i64]); 16] = [
     // Groups.
     ("g[key, sum(value)] := *fact{key, value}  ?[count(key), sum(s)] := g[key, s]", &[500_000, 2_250_000]),
     (
@@ -49,6 +49,37 @@ const QUERIES: [(&str, &[i64]); 8] = [
     (
         "e[x, y] := x in int_range(700), y = (x + 1) % 700  path[x, y] := e[x, y]  path[x, y] := path[x, z], e[z, y]  ?[count(x), sum(y)] := path[x, y]",
         &[490_000, 171_255_000],
+    ),
+    // Joins by expressions and by comparisons.
+    ("?[count(a), sum(v)] := *left{id: a, key: k, value: v}, *right{id: b, key: j}, k + 1 == j + 1", &[200_000, 900_000]),
+    ("r[j, b] := *right{id: b, key: j}  ?[count(a), count(j)] := *left{key: a}, r[j, b], a <= j, j < a + 2", &[399_998, 399_998]),
+    ("?[count(a), count(j)] := *left{key: a}, *right{key: j}, a <= j, j < a + 2", &[399_998, 399_998]),
+    // Recursion that carries no column along: through two atoms, in turns, with a meet, with a join of expressions or of comparisons.
+    (
+        "e[x, y] := x in int_range(20000), y = x + 1, y % 40 != 0  path[x, y] := e[x, y]  path[x, y] := path[x, z], path[z, y]
+        ?[count(x), sum(y)] := path[x, y]",
+        &[390_000, 3_902_470_000],
+    ),
+    (
+        "e[x, y] := x in int_range(20000), y = x + 1, y % 40 != 0  odd[x, y] := e[x, y]  even[x, y] := odd[x, z], e[z, y]
+        odd[x, y] := even[x, z], e[z, y]  n[count(x)] := even[x, y]  m[count(x)] := odd[x, y]
+        ?[a, b] := n[a], m[b]",
+        &[190_000, 200_000],
+    ),
+    (
+        "e[x, y] := x in int_range(20000), y = x + 1, y % 40 != 0  d[x, y, min(n)] := e[x, y], n = 1
+        d[x, y, min(n)] := d[x, z, a], d[z, y, b], n = a + b  ?[count(x), sum(n)] := d[x, y, n]",
+        &[390_000, 5_330_000],
+    ),
+    (
+        "e[x, y] := x in int_range(20000), y = x + 1, y % 40 != 0  path[x, y] := e[x, y]
+        path[x, y] := path[x, a], path[b, y], a + 1 == b + 1  ?[count(x), sum(y)] := path[x, y]",
+        &[390_000, 3_902_470_000],
+    ),
+    (
+        "up[x, y] := x in int_range(1, 1024), y = to_int(floor(x / 2)), y > 0  sg[x, y] := x = 1, y = 1
+        sg[x, y] := up[x, p], sg[p, q], up[y, q]  ?[count(x), sum(y)] := sg[x, y]",
+        &[349_525, 229912771],
     ),
 ];
 
@@ -193,6 +224,9 @@ fn rows_from_disk_are_stored_by_every_engine() {
         }
         let counted = "?[count(k), sum(v), min(v), max(k)] := *r{k, v}";
         assert_eq!(ints(&db, counted), [90_000, 269_997 + 10 * 38_571, 0, 89_999], "{setting}");
+        db.run_default("::index create r:by_value {v}").unwrap();
+        assert_eq!(ints(&db, "?[count(k), min(k)] := *r:by_value{v: 15, k}"), [12_857, 5], "{setting}");
+        assert!(db.run_default("::reindex r:by_value").is_ok());
         db.run_default("?[k, v] := *r{k, v} :replace r {v => k}").unwrap();
         assert_eq!(ints(&db, "?[count(v), min(k)] := *r{v, k}"), [7, 89_993], "{setting}: of equal keys the last");
     }

@@ -37,15 +37,16 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ),
     (
         "exec/access",
-        &[&["stored", "tables"], &["all_rows", "build_side", "ordered_scan", "sorted_lists"], &["lookup_counter"]],
+        &[&["stored", "tables"], &["all_rows", "build_side", "ordered_scan"], &["lookup_counter", "sorted_lists"]],
     ),
     (
         "exec/driver",
         &[
-            &["fixed", "groups", "ordered"],
+            &["build_parts", "fixed", "groups", "ordered"],
             &["rule"],
             &["stages"],
             &["fixpoint"],
+            &["rounds_on_disk"],
             &["recursion"],
             &["evaluate"],
             &["answer"],

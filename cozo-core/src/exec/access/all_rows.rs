@@ -29,6 +29,14 @@ impl<'a> AllRows<'a> {
         }
     }
 
+    /// All rows of a source that is complete.
+    pub fn whole(source: &Source, tables: &'a [Table], run: &'a Run<'a>) -> Self {
+        match source {
+            Source::Table(table) => AllRows::Table(&tables[*table], 0..tables[*table].len()),
+            Source::Stored(read) => AllRows::Stored(Stored::of(read, run), KeyRange::all()),
+        }
+    }
+
     /// The number of rows, or a greater one.
     pub fn most_rows(&self) -> u64 {
         match self {
@@ -46,12 +54,11 @@ impl<'a> AllRows<'a> {
     ) -> Result<(), ExecError> {
         match self {
             AllRows::Table(table, range) => {
-                let rows = table.living(range.clone());
-                for block in rows.chunks(MAX_BATCH_ROWS) {
+                let taken = |block: Batch| {
                     run.budget.check()?;
-                    let of_table = columns.iter().map(|column| table.rows().columns[*column].take(block));
-                    take(Batch::new(of_table.collect(), block.len()))?;
-                }
+                    take(block)
+                };
+                table.read_columns(columns, range.clone(), taken)?;
             }
             AllRows::Stored(stored, keys) => {
                 let mut cursor = stored.scan(keys, columns)?;

@@ -16,13 +16,13 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::budget::Stop;
+use crate::exec::access::all_rows::AllRows;
 use crate::exec::access::stored::Stored;
 use crate::exec::error::ExecError;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::Run;
-use crate::exec::thresholds::{MAX_BATCH_ROWS, POSITIONS_PER_PAIR, SEARCH_MIN_RATIO};
+use crate::exec::thresholds::{POSITIONS_PER_PAIR, SEARCH_MIN_RATIO};
 use crate::plan::{IntersectInput, IntersectPlan, Source};
-use crate::storage::KeyRange;
 use crate::value::{Batch, Column, DataValue, Num};
 
 /// The lists of all inputs of an intersection, over one domain of numbers.
@@ -127,25 +127,14 @@ fn reads_the_same(a: &IntersectInput, b: &IntersectInput, run: &Run<'_>) -> bool
 
 /// The two columns of an input, all rows.
 fn read_pairs(input: &IntersectInput, tables: &[Table], run: &Run<'_>) -> Result<[Column; 2], ExecError> {
-    let columns = [input.key.0, input.values];
-    match &input.source {
-        Source::Table(table) => {
-            let table = &tables[*table];
-            let living = table.living(0..table.len());
-            Ok(columns.map(|column| table.rows().columns[column].take(&living)))
-        }
-        Source::Stored(read) => {
-            let mut rows = Batch::empty(2);
-            let mut cursor = Stored::of(read, run).scan(&KeyRange::all(), &columns)?;
-            while let Some(batch) = cursor.next_batch(MAX_BATCH_ROWS)? {
-                run.budget.check()?;
-                run.budget.charge(batch.memory_bytes())?;
-                rows.append(&batch);
-            }
-            let mut columns = rows.columns.into_iter();
-            Ok([columns.next().unwrap_or_default(), columns.next().unwrap_or_default()])
-        }
-    }
+    let mut rows = Batch::empty(2);
+    AllRows::whole(&input.source, tables, run).read(&[input.key.0, input.values], run, |block| {
+        run.budget.charge(block.memory_bytes())?;
+        rows.append_all(block);
+        Ok(())
+    })?;
+    let mut columns = rows.columns.into_iter();
+    Ok([columns.next().unwrap_or_default(), columns.next().unwrap_or_default()])
 }
 
 impl Domain {

@@ -85,12 +85,18 @@ impl<'r> Fixpoint<'r> {
         steps.map_or(Ok(()), |steps| steps.finish(self.run))
     }
 
-    /// Runs each rule that reads the delta of a table, if that delta has rows.
-    fn run_round(&self, deltas: &[Range<usize>], tables: &mut [Table]) -> Result<(), ExecError> {
+    /// The rules that read the delta of a table, if that delta has rows.
+    pub fn rules_of_round(&self, deltas: &[Range<usize>]) -> impl Iterator<Item = &'r RulePlan> {
         let grown = self.component.tables.iter().zip(&self.readers).filter(|(table, _)| !deltas[**table].is_empty());
         let mut rules: Vec<usize> = grown.flat_map(|(_, readers)| readers.iter().copied()).collect();
         rules.sort_unstable();
-        for rule in rules.into_iter().map(|number| &self.component.rules[number]) {
+        let component = self.component;
+        rules.into_iter().map(|number| &component.rules[number])
+    }
+
+    /// Runs the rules of a round.
+    fn run_round(&self, deltas: &[Range<usize>], tables: &mut [Table]) -> Result<(), ExecError> {
+        for rule in self.rules_of_round(deltas) {
             let ranges = round_ranges(rule, deltas);
             self.run_rule(rule, &ranges, tables, deltas[rule.table].end)?;
         }
@@ -110,23 +116,22 @@ impl<'r> Fixpoint<'r> {
         }
         ensure_indexes(rule, tables, self.run)?;
         self.fill(rule.table, tables, pending, |tables, sink| {
-            let range = |position: usize, table: usize| {
-                let part = ranges.iter().find(|(at, _)| *at == position).map(|(_, range)| range.clone());
-                part.unwrap_or(0..tables[table].len())
-            };
+            let range = |position: usize, table: usize| range_of(ranges, position, table, tables);
             // The sink of a recursive rule wants all rows: it asks to stop only if the rules give up.
             let _: ControlFlow<()> = run_one(rule, &Tables { tables, range: &range }, self.run, sink)?;
             Ok(())
         })
     }
 
-    /// Adds rows to a table of the component, as if a rule had given them.
-    pub fn add(&self, table: usize, rows: &SpilledRows, tables: &mut [Table]) -> Result<(), ExecError> {
-        self.fill(table, tables, 0, |_, sink| {
+    /// Adds rows to a table of the component, as if a rule had given them. No rule has read its rows from `pending` on.
+    pub fn add(&self, table: usize, rows: &SpilledRows, tables: &mut [Table], pending: usize) -> Result<(), ExecError> {
+        self.fill(table, tables, pending, |_, sink| {
             let (head, mut reader): (Vec<usize>, _) = ((0..rows.width()).collect(), rows.read_all());
             while let Some(batch) = reader.next_rows(MAX_BATCH_ROWS)? {
                 let _: ControlFlow<()> = sink.take(batch, &head)?;
-                let _: ControlFlow<()> = charge_sink(sink, self.run)?;
+                if charge_sink(sink, self.run)?.is_break() {
+                    break;
+                }
             }
             Ok(())
         })
@@ -198,8 +203,14 @@ fn table_read(rule: &RulePlan, position: usize) -> usize {
     }
 }
 
+/// The rows that an operator reads of a table: all, unless the round says otherwise.
+pub fn range_of(ranges: &[(usize, Range<usize>)], position: usize, table: usize, tables: &[Table]) -> Range<usize> {
+    let part = ranges.iter().find(|(at, _)| *at == position).map(|(_, range)| range.clone());
+    part.unwrap_or(0..tables[table].len())
+}
+
 /// The row ranges that the recursive operators (by position) read in this round.
-fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
+pub fn round_ranges(rule: &RulePlan, deltas: &[Range<usize>]) -> Vec<(usize, Range<usize>)> {
     let range = |(position, part): &(usize, TablePart)| {
         let delta = &deltas[table_read(rule, *position)];
         let range = match part {

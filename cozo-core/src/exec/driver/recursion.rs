@@ -8,7 +8,8 @@
 //! ```
 //!
 //! All rows that come of a row then have its value in this column. So if the rows exceed the memory, the rows of the rules that do not
-//! recur are parted by this column on disk, and the fixpoint of each partition is computed on its own.
+//! recur are parted by this column on disk, and the fixpoint of each partition is computed on its own. Where the rules carry no column
+//! along, their rows go to disk round by round ([`RoundsOnDisk`]).
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::exec::access::tables::Tables;
 use crate::exec::driver::fixpoint::Fixpoint;
+use crate::exec::driver::rounds_on_disk::{RoundsOnDisk, may_run_on_disk};
 use crate::exec::driver::stages::{ensure_indexes, run_one};
 use crate::exec::error::ExecError;
 use crate::exec::rowset::table::{OnDisk, Table};
@@ -38,19 +40,22 @@ pub fn run_to_fixpoint(
 ) -> Result<(), ExecError> {
     let parted = run.space.and_then(|_| carried_column(component, run));
     let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY;
-    let allowance = parted.map(|_| Arc::new(Allowance::new(share)));
+    let allowance = match parted {
+        Some(_) => Some(Allowance::new(share)),
+        None => may_run_on_disk(component, run).then(|| Allowance::last_resort(share)),
+    };
+    let allowance = allowance.map(Arc::new);
     let fixpoint = Fixpoint::new(component, run, allowance.clone());
     fixpoint.start(tables)?;
     fixpoint.run_rounds(deltas, tables)?;
     let gave_up = allowance.filter(|_| fixpoint.gave_up());
-    if let (Some(column), Some(disk), Some(allowance)) = (parted, run.disk(), gave_up) {
-        let table = component.tables[0];
-        tables[table] = Table::like(&run.plan.tables[table]);
-        allowance.release(run.budget);
-        let parts = PartedRecursion { component, run, disk, column, table };
-        let rows = parts.finish(tables)?;
-        tables[table] = Table::on_disk(OnDisk::Rows(rows), run.plan.tables[table].arity);
-    }
+    let (Some(allowance), Some(disk)) = (gave_up, run.disk()) else { return Ok(()) };
+    component.tables.iter().for_each(|table| tables[*table] = Table::like(&run.plan.tables[*table]));
+    allowance.release(run.budget);
+    let Some(column) = parted else { return RoundsOnDisk { component, run, disk }.finish(tables) };
+    let table = component.tables[0];
+    let rows = PartedRecursion { component, run, disk, column, table }.finish(tables)?;
+    tables[table] = Table::on_disk(OnDisk::Rows(rows), run.plan.tables[table].arity);
     Ok(())
 }
 
@@ -167,17 +172,14 @@ impl PartedRecursion<'_> {
         let allowance = Arc::new(Allowance::new(if may_part { share } else { usize::MAX }));
         let fixpoint = Fixpoint::new(self.component, run, Some(allowance.clone()));
         tables[self.table] = Table::like(planned);
-        fixpoint.add(self.table, rows, tables)?;
+        fixpoint.add(self.table, rows, tables, 0)?;
         fixpoint.run_rounds(&mut vec![], tables)?;
         let done = std::mem::replace(&mut tables[self.table], Table::like(planned));
         let written = match fixpoint.gave_up() {
             true => None,
             false => {
                 let mut writer = SpillWriter::new(self.disk.file(), planned.arity);
-                match done.has_dead() {
-                    true => writer.push_some(done.rows(), &done.living(0..done.len()))?,
-                    false => writer.push(done.rows())?,
-                }
+                done.write(0..done.len(), &mut writer)?;
                 Some(writer.finish()?)
             }
         };

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use rayon::prelude::*;
 
 use crate::exec::access::stored::Stored;
-use crate::exec::access::tables::Tables;
+use crate::exec::access::tables::{Ranges, Tables};
 use crate::exec::driver::ordered::{ordered, run_chunks};
 use crate::exec::error::ExecError;
 use crate::exec::operators::range::key_range;
@@ -131,19 +131,11 @@ fn run_parts<'a>(
     run: &'a Run<'a>,
 ) -> Result<Vec<Gathered>, ExecError> {
     let all = tables.tables;
-    let ranges: Vec<Option<Range<usize>>> = rule
-        .operators
-        .iter()
-        .enumerate()
-        .map(|(position, operator)| match &operator.kind.sources()[..] {
-            [Source::Table(table)] => Some((tables.range)(position, *table)),
-            _ => None,
-        })
-        .collect();
+    let ranges = Ranges::of(rule, tables);
     let run_in_thread = |(part, mut sink): (InputPart, Sink<'_>)| {
         let range = |position: usize, table: usize| match (&part, position) {
             (InputPart::Rows(rows), 0) => rows.clone(),
-            _ => ranges[position].clone().unwrap_or(0..all[table].len()),
+            _ => ranges.get(position, table, all),
         };
         let _entered = run.budget.enter();
         if rule.operators.len() == 1 {

@@ -11,112 +11,73 @@
 //!            scan b ------------------------> partitions by k:  0  1  2 ...
 //!  stage 2   for each: index join, unify ---> sink
 //! ```
+//!
+//! A join by other expressions than variables has no such key. The rows that reach it are joined with one piece of the relation after
+//! another, each as large as memory allows.
+
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
 use crate::budget::temporary;
-use crate::exec::access::build_side::BuildSide;
+use crate::exec::access::all_rows::AllRows;
 use crate::exec::access::stored::Stored;
-use crate::exec::access::tables::Tables;
+use crate::exec::access::tables::{Ranges, Tables};
+use crate::exec::driver::build_parts::{Build, distinct, next_part, over_part};
 use crate::exec::driver::rule::{Stage, run_rule, run_stage};
 use crate::exec::error::ExecError;
 use crate::exec::index::hash_index::IndexedRows;
-use crate::exec::operators::{build, charge_sink, drive, empty_slots, part_join};
+use crate::exec::operators::{Operator, build, build_one, charge_sink, drive, empty_slots, part_join};
 use crate::exec::rowset::row_set::key_hashes;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, PartitionKey, Sink, into_partitions};
 use crate::exec::sorting::{Disk, Partitions, append_partitions};
 use crate::exec::thresholds::{BUILD_BYTES_AROUND_ROW, MAX_BATCH_ROWS, PARTITION_SHARE_OF_MEMORY};
-use crate::expr::Expr;
-use crate::plan::{MatchOrder, Method, OperatorKind, OperatorPlan, RulePlan, Source};
-use crate::spill::{SpillReader, SpilledRows};
+use crate::plan::{MatchOrder, OperatorKind, OperatorPlan, RulePlan, Source};
+use crate::spill::{SpillWriter, SpilledRows};
 use crate::storage::KeyRange;
 use crate::threads;
 use crate::value::{Batch, Column};
 
-/// The build side of a join or semi-join: a relation, the columns to find its rows by, and the columns to give.
-struct Build<'r> {
-    source: &'r Source,
-    keys: &'r [(usize, Expr)],
-    outputs: &'r [(usize, usize)],
-}
-
-impl<'r> Build<'r> {
-    /// The build side of an operator that looks rows up by an index, if it does.
-    fn of(operator: &'r OperatorPlan) -> Option<Self> {
-        match &operator.kind {
-            OperatorKind::Join(join) if join.equal.is_none() && join.compare.is_none() => {
-                let is_indexed = !matches!((&join.source, join.method), (_, Method::Scan | Method::Range))
-                    && !matches!((&join.source, join.method), (Source::Stored(_), Method::Prefix));
-                is_indexed.then_some(Build { source: &join.source, keys: &join.keys, outputs: &join.outputs })
-            }
-            OperatorKind::SemiJoin(exists) => {
-                let is_looked_up = matches!((&exists.source, exists.method), (Source::Stored(_), Method::Prefix));
-                let is_indexed = !is_looked_up && !exists.keys.is_empty();
-                is_indexed.then_some(Build { source: &exists.source, keys: &exists.keys, outputs: &[] })
-            }
-            _ => None,
-        }
-    }
-
-    /// The columns of the relation that are needed, those of the key first.
-    fn columns(&self) -> Vec<usize> {
-        self.keys.iter().map(|(column, _)| *column).chain(self.outputs.iter().map(|(column, _)| *column)).collect()
-    }
-
-    /// Whether an index of the relation takes too much memory.
-    fn is_large(&self, tables: &[Table], run: &Run<'_>) -> bool {
-        let rows = match self.source {
-            Source::Table(table) => tables[*table].len(),
-            Source::Stored(read) => {
-                let stored = Stored::of(read, run);
-                if BuildSide::of_stored(stored, self.keys, self.outputs, run).copies_nothing() {
-                    return false;
-                }
-                Stored::of(read, run).most_rows(&KeyRange::all()) as usize
-            }
-        };
-        // To read a relation in partitions takes longer than an index in memory, so the index may take as much as blocks may.
-        let most_bytes = run.budget.hold_bytes();
-        let row_bytes = (self.keys.len() + self.outputs.len()) * size_of::<i64>() + BUILD_BYTES_AROUND_ROW;
-        rows.saturating_mul(row_bytes) > most_bytes
-    }
-}
-
 /// Whether an operator of a rule reads its relation in partitions on disk.
-fn parts_its_build_side(rule: &RulePlan, operator: &OperatorPlan, tables: &[Table], run: &Run<'_>) -> bool {
-    let in_any_order =
-        |operator: &OperatorPlan| !matches!(&operator.kind, OperatorKind::Join(join) if join.order != MatchOrder::Any);
+fn parts_its_build_side(rule: &RulePlan, position: usize, tables: &[Table], run: &Run<'_>) -> bool {
+    let is_of_component = rule.reads.iter().any(|(at, _)| *at == position);
+    let is_large = |build: Build<'_>| match (build.source, rule.reads.is_empty()) {
+        // The tables of its component are on disk as a whole, or not at all: indexes of tables that grow are extended.
+        (Source::Table(table), false) => {
+            tables[*table].spilled().is_some() && (is_of_component || build.is_large(true, tables, run))
+        }
+        (_, is_once) => build.is_large(!is_once, tables, run),
+    };
     run.space.is_some()
-        && rule.reads.is_empty()
-        && run.wanted.enough.is_none()
-        && Build::of(operator).is_some_and(|build| build.is_large(tables, run))
-        && rule.operators.iter().all(in_any_order)
+        && (run.wanted.enough.is_none() || rule.table != run.plan.entry)
+        && Build::of(&rule.operators[position]).is_some_and(is_large)
+        && is_in_any_order(rule)
 }
 
-/// Builds the indexes of derived tables that a rule needs, or extends them by the new rows. Tables on disk that the rule does not read
-/// from end to end are loaded first.
+/// Whether the matches of a rule may come in any order.
+pub fn is_in_any_order(rule: &RulePlan) -> bool {
+    let in_order =
+        |operator: &OperatorPlan| matches!(&operator.kind, OperatorKind::Join(join) if join.order != MatchOrder::Any);
+    !rule.operators.iter().any(in_order)
+}
+
+/// Builds the indexes of derived tables that a rule needs, or extends them by the new rows. Tables on disk are loaded for that.
 pub fn ensure_indexes(rule: &RulePlan, tables: &mut [Table], run: &Run<'_>) -> Result<(), ExecError> {
-    let any_on_disk = tables.iter().any(|table| table.spilled().is_some());
-    for operator in &rule.operators {
-        if parts_its_build_side(rule, operator, tables, run) {
+    for (position, operator) in rule.operators.iter().enumerate() {
+        if parts_its_build_side(rule, position, tables, run) {
             continue;
         }
-        let sources = if any_on_disk { operator.kind.sources() } else { Default::default() };
-        for source in sources {
-            if let Source::Table(table) = source
-                && !operator.kind.reads_through()
-            {
-                tables[*table].load(run.budget)?;
-            }
-        }
         let (source, keys) = match &operator.kind {
-            OperatorKind::Join(join) if join.compare.is_none() => (&join.source, &join.keys),
+            _ if operator.kind.reads_through() => continue,
+            OperatorKind::Join(join) => (&join.source, &join.keys),
             OperatorKind::SemiJoin(exists) => (&exists.source, &exists.keys),
             _ => continue,
         };
-        if let (Source::Table(table), false) = (source, keys.is_empty()) {
+        let Source::Table(table) = source else { continue };
+        tables[*table].load(run.budget)?;
+        if !keys.is_empty() {
             let columns: Vec<usize> = keys.iter().map(|(column, _)| *column).collect();
             tables[*table].ensure_index(&columns);
         }
@@ -126,7 +87,7 @@ pub fn ensure_indexes(rule: &RulePlan, tables: &mut [Table], run: &Run<'_>) -> R
 
 /// The positions of the operators that read their relations in partitions on disk.
 fn cuts(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Vec<usize> {
-    let parts = |position: &usize| parts_its_build_side(rule, &rule.operators[*position], tables.tables, run);
+    let parts = |position: &usize| parts_its_build_side(rule, *position, tables.tables, run);
     (0..rule.operators.len()).filter(parts).collect()
 }
 
@@ -145,14 +106,17 @@ fn run_in_stages<'a>(
     sink: &mut Sink<'_>,
 ) -> Flow {
     let disk = run.disk().expect("without a disk, no rule is cut");
-    let stages = Stages { rule, tables: tables.tables, run, disk };
+    let stages = Stages { rule, tables: tables.tables, ranges: Ranges::of(rule, tables), run, disk };
     let mut slots = stages.needed(cuts[0]);
     let mut probes = stages.parted_stage(cuts[0], &slots, |sink| {
         run_stage(rule, Stage { end: cuts[0], head: &slots }, tables, run, sink)
     })?;
     for (nth, cut) in cuts.iter().enumerate() {
         let build = stages.part_build_side(*cut)?;
-        let pairs: Vec<_> = probes.into_iter().zip(build).collect();
+        let pairs: Vec<_> = match stages.build_of(*cut).keys.is_empty() {
+            true => build.into_iter().map(|piece| (probes[0].clone(), piece)).collect(),
+            false => probes.into_iter().zip(build).collect(),
+        };
         let Some(next) = cuts.get(nth + 1) else {
             let stage = Stage { end: rule.operators.len(), head: &rule.head };
             return stages.join(*cut, stage, &slots, pairs, sink);
@@ -169,6 +133,7 @@ fn run_in_stages<'a>(
 struct Stages<'a> {
     rule: &'a RulePlan,
     tables: &'a [Table],
+    ranges: Ranges,
     run: &'a Run<'a>,
     disk: &'a Disk,
 }
@@ -201,6 +166,9 @@ impl<'a> Stages<'a> {
     fn part_build_side(&self, cut: usize) -> Result<Vec<SpilledRows>, ExecError> {
         let build = self.build_of(cut);
         let (columns, keys) = (build.columns(), build.keys.len());
+        if keys == 0 {
+            return self.cut_build_side(cut, &build);
+        }
         let all = Partitions::new(columns.len(), 0, self.disk);
         let push = |partitions: &mut Partitions, rows: &Batch| partitions.push(rows, &key_hashes(rows, keys));
         match build.source {
@@ -214,7 +182,7 @@ impl<'a> Stages<'a> {
                     }
                     partitions.finish()
                 };
-                let parts = stored.parts(&KeyRange::all(), threads::count() * 2);
+                let parts = stored.parts(&build.key_range(self.run), threads::count() * 2);
                 let parted: Vec<_> = parts.into_par_iter().map(part).collect::<Result<_, ExecError>>()?;
                 let mut gathered = vec![];
                 parted.into_iter().for_each(|partitions| append_partitions(&mut gathered, partitions));
@@ -222,26 +190,38 @@ impl<'a> Stages<'a> {
             }
             Source::Table(table) => {
                 let (table, mut partitions) = (&self.tables[*table], all);
-                let mut take = |rows: &Batch| -> Result<(), ExecError> {
-                    let taken = columns.iter().map(|column| rows.columns[*column].clone()).collect();
-                    push(&mut partitions, &Batch::new(taken, rows.len))
-                };
-                match table.spilled() {
-                    Some(rows) => {
-                        let mut reader = rows.read_all();
-                        while let Some(rows) = reader.next_rows(MAX_BATCH_ROWS)? {
-                            take(&rows)?;
-                        }
-                    }
-                    None => {
-                        for rows in table.living(0..table.len()).chunks(MAX_BATCH_ROWS) {
-                            take(&table.rows().take(rows))?;
-                        }
-                    }
-                }
+                table.read_columns(&columns, self.ranges.at(cut), |rows| push(&mut partitions, &rows))?;
                 partitions.finish()
             }
         }
+    }
+
+    /// Cuts the rows of the relation that the operator at a position reads into pieces, of which each thread can hold one.
+    fn cut_build_side(&self, cut: usize, build: &Build<'_>) -> Result<Vec<SpilledRows>, ExecError> {
+        let rows = match build.source {
+            Source::Stored(read) => AllRows::Stored(Stored::of(read, self.run), build.key_range(self.run)),
+            Source::Table(table) => AllRows::Table(&self.tables[*table], self.ranges.at(cut)),
+        };
+        let columns = build.columns();
+        let writer = || SpillWriter::new(self.disk.file(), columns.len());
+        let (mut pieces, mut piece, mut bytes) = (vec![], writer(), 0);
+        rows.read(&columns, self.run, |block| {
+            bytes += block.memory_bytes() + block.len * BUILD_BYTES_AROUND_ROW;
+            piece.push(&block)?;
+            // There is a table of the piece, and what the join makes of it.
+            if bytes >= self.part_bytes() / 2 {
+                pieces.push(std::mem::replace(&mut piece, writer()).finish()?);
+                bytes = 0;
+            }
+            Ok(())
+        })?;
+        pieces.push(piece.finish()?);
+        Ok(pieces)
+    }
+
+    /// The bytes of the build side that a thread may hold.
+    fn part_bytes(&self) -> usize {
+        self.run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count()
     }
 
     /// Joins pairs of partitions by the operator at a position, and runs the operators after it to the end of the stage.
@@ -293,15 +273,15 @@ impl<'a> Stages<'a> {
             return CONTINUE;
         }
         let (rule, run) = (self.rule, self.run);
-        // A rule that is cut is not recursive, so it reads tables as a whole.
-        let whole = |_: usize, table: usize| 0..self.tables[table].len();
-        let mut operators = build(rule, &Tables { tables: self.tables, range: &whole }, run);
         let mut worker = Worker::new(run, rule);
         worker.later = rule.operators.len() - stage.end;
-        let (keys, is_join) =
-            (self.build_of(cut).keys.len(), matches!(rule.operators[cut].kind, OperatorKind::Join(_)));
+        let (build_side, is_join) = (self.build_of(cut), matches!(rule.operators[cut].kind, OperatorKind::Join(_)));
+        let keys = build_side.keys.len();
+        let range = |position: usize, table: usize| self.ranges.get(position, table, self.tables);
+        let tables = Tables { tables: self.tables, range: &range };
+        let part_rule = build_side.by_expressions.map(|_| over_part(rule, cut, keys));
         // The rows of one key may be too many for the memory. A join takes them in parts; for a test, each key is needed once.
-        let most_bytes = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count();
+        let most_bytes = self.part_bytes();
         let (mut reader, mut is_first) = (rows.read_all(), true);
         while is_first || reader.rows_left() > 0 {
             is_first = false;
@@ -309,43 +289,51 @@ impl<'a> Stages<'a> {
                 if is_join { next_part(&mut reader, rows, most_bytes)? } else { distinct(&mut reader, rows.width())? };
             let bytes = part.memory_bytes() + part.len * BUILD_BYTES_AROUND_ROW;
             run.budget.charge(bytes)?;
-            operators[cut] = part_join(rule, cut, IndexedRows::new(part, keys));
-            let mut batches = probes.read_all();
-            while let Some(batch) = batches.next_rows(MAX_BATCH_ROWS)? {
-                run.budget.check()?;
-                let _passing = temporary();
-                let input = in_slots(batch, slots, rule.slots);
-                let flow = drive(&operators[cut..stage.end], stage.head, input, &mut worker, sink)?;
-                if flow.is_break() {
-                    run.budget.release(bytes);
-                    return Ok(flow);
-                }
-            }
+            let (part_table, indexed) = match part_rule {
+                Some(_) => ([Table::of_distinct(part)], None),
+                None => ([Table::set(0)], Some(IndexedRows::new(part, keys))),
+            };
+            let whole = |_: usize, _: usize| 0..part_table[0].len();
+            let of_part = Tables { tables: &part_table, range: &whole };
+            let mut operators = build(rule, &tables, run);
+            operators[cut] = match (&part_rule, indexed) {
+                (Some(rule), _) => build_one(rule, cut, &of_part, run),
+                (None, Some(rows)) => part_join(rule, cut, rows),
+                (None, None) => unreachable!("the rows of a part are in a table, or indexed"),
+            };
+            let flow = self.drive_all(probes, slots, &operators[cut..stage.end], stage.head, &mut worker, sink);
             run.budget.release(bytes);
+            if flow.as_ref().map_or(true, ControlFlow::is_break) {
+                return flow;
+            }
         }
         worker.finish(rule);
         CONTINUE
     }
 }
 
-/// The next rows, about so many bytes of them.
-fn next_part(reader: &mut SpillReader, rows: &SpilledRows, most_bytes: usize) -> Result<Batch, ExecError> {
-    let row_bytes = rows.memory_bytes() / rows.len().max(1) + BUILD_BYTES_AROUND_ROW;
-    let (most_rows, mut part) = ((most_bytes / row_bytes).max(MAX_BATCH_ROWS), Batch::empty(rows.width()));
-    while part.len < most_rows {
-        let Some(more) = reader.next_rows(most_rows - part.len)? else { break };
-        part.append_all(more);
+impl Stages<'_> {
+    /// Pushes rows on disk, which have the values of some slots, through operators into the sink.
+    fn drive_all(
+        &self,
+        rows: &SpilledRows,
+        slots: &[usize],
+        operators: &[Box<dyn Operator + '_>],
+        head: &[usize],
+        worker: &mut Worker<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Flow {
+        let mut batches = rows.read_all();
+        while let Some(batch) = batches.next_rows(MAX_BATCH_ROWS)? {
+            self.run.budget.check()?;
+            let _passing = temporary();
+            let flow = drive(operators, head, in_slots(batch, slots, self.rule.slots), worker, sink)?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        CONTINUE
     }
-    Ok(part)
-}
-
-/// All rows, each once.
-fn distinct(reader: &mut SpillReader, width: usize) -> Result<Batch, ExecError> {
-    let mut table = Table::set(width);
-    while let Some(rows) = reader.next_rows(MAX_BATCH_ROWS)? {
-        table.insert(rows);
-    }
-    Ok(table.into_rows())
 }
 
 /// A batch of the slots of a rule, of which some are filled.

@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::probe::emit_matches;
 use super::{Emit, Operator, Shape, empty_slots, frame};
-use crate::budget::{Stop, make_room, step};
+use crate::budget::{Charge, Stop, make_room, step};
 use crate::exec::error::ExecError;
 use crate::exec::index::hash_index::Index;
 use crate::exec::rowset::table::BYTES_AROUND_ROW;
@@ -67,6 +67,8 @@ pub struct EqualRows {
     index: Index,
     /// The rows for which an expression fails, in ascending order.
     failing: Vec<u32>,
+    /// The memory of all that.
+    _charge: Charge,
 }
 
 impl<'a> EqualJoin<'a> {
@@ -97,7 +99,7 @@ impl<'a> EqualJoin<'a> {
     fn read(&self, worker: &mut Worker<'_>) -> Result<EqualRows, ExecError> {
         let keys = self.equal.pairs.len();
         let mut rows = Batch::empty(keys + self.plan.outputs.len());
-        let mut failing = vec![];
+        let (mut failing, mut charge) = (vec![], self.run.budget.charge_for_now());
         let unit = Batch { columns: empty_slots(self.shape.slots), len: 1 };
         let _ = self.scan.push(unit, worker, &mut |mut read, worker| {
             let frame = frame(&read, worker);
@@ -108,13 +110,13 @@ impl<'a> EqualJoin<'a> {
             let batch = if wanted.len() == read.len { batch } else { batch.take(&wanted) };
             let numbers = rows.len as u32..;
             failing.extend(numbers.zip(&wanted).filter(|(_, row)| fails[**row as usize]).map(|(number, _)| number));
-            worker.run.budget.charge(batch.memory_bytes() + batch.len * BYTES_AROUND_ROW)?;
+            charge.add(batch.memory_bytes() + batch.len * BYTES_AROUND_ROW)?;
             rows.append_all(batch);
             CONTINUE
         })?;
         let mut index = Index::new((0..keys).collect());
         index.extend(&rows);
-        Ok(EqualRows { rows, index, failing })
+        Ok(EqualRows { rows, index, failing, _charge: charge })
     }
 
     /// The rows for which no test gives false. A row for which a test fails stays.

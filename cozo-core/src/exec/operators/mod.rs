@@ -73,38 +73,46 @@ pub type Emit<'e> = dyn FnMut(Batch, &mut Worker<'_>) -> Flow + 'e;
 /// Turns the operators of a rule into running ones. `ARCHITECTURE.md`, "How to add things", names other code that a new operator
 /// concerns.
 pub fn build<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>) -> Vec<Box<dyn Operator + 'a>> {
-    let build = |(position, operator): (usize, &'a OperatorPlan)| -> Box<dyn Operator + 'a> {
-        let shape = Shape::of(operator, rule);
-        match &operator.kind {
-            OperatorKind::Join(join) => {
-                let made = build_join(join, rule, position, tables, run);
-                match &join.order {
-                    MatchOrder::Keys { row, by } => Box::new(in_order::Sorted { join: made, shape, row: *row, by }),
-                    MatchOrder::Any | MatchOrder::Input => made,
-                }
+    (0..rule.operators.len()).map(|position| build_one(rule, position, tables, run)).collect()
+}
+
+/// Turns the operator at a position into a running one.
+pub fn build_one<'a>(
+    rule: &'a RulePlan,
+    position: usize,
+    tables: &Tables<'a>,
+    run: &'a Run<'a>,
+) -> Box<dyn Operator + 'a> {
+    let operator = &rule.operators[position];
+    let shape = Shape::of(operator, rule);
+    match &operator.kind {
+        OperatorKind::Join(join) => {
+            let made = build_join(join, rule, position, tables, run);
+            match &join.order {
+                MatchOrder::Keys { row, by } => Box::new(in_order::Sorted { join: made, shape, row: *row, by }),
+                MatchOrder::Any | MatchOrder::Input => made,
             }
-            OperatorKind::SemiJoin(exists) => match (&exists.source, exists.method) {
-                (Source::Stored(source), Method::Prefix) => {
-                    let (stored, recursive) = (Stored::of(source, run), !rule.reads.is_empty());
-                    let counter = LookupCounter::new(stored, &exists.keys, &[], shape.number, recursive, run);
-                    Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored, counter })
-                }
-                (source, _) => {
-                    let rows = BuildSide::of(source, &exists.keys, &[], position, tables, run);
-                    Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
-                }
-            },
-            OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
-            OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
-            OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
-            OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, tables, run)),
-            OperatorKind::AsOf(read) => Box::new(as_of::AsOfJoin::new(read, shape, run)),
-            OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
-            OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
-            OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),
         }
-    };
-    rule.operators.iter().enumerate().map(build).collect()
+        OperatorKind::SemiJoin(exists) => match (&exists.source, exists.method) {
+            (Source::Stored(source), Method::Prefix) => {
+                let (stored, recursive) = (Stored::of(source, run), !rule.reads.is_empty());
+                let counter = LookupCounter::new(stored, &exists.keys, &[], shape.number, recursive, run);
+                Box::new(semi_join::PrefixSemiJoin { plan: exists, shape, stored, counter })
+            }
+            (source, _) => {
+                let rows = BuildSide::of(source, &exists.keys, &[], position, tables, run);
+                Box::new(semi_join::IndexSemiJoin { plan: exists, shape, rows })
+            }
+        },
+        OperatorKind::Filter(expr) => Box::new(filter::Filter { expr, shape }),
+        OperatorKind::Same(slot, expr) => Box::new(filter::Same { slot: *slot, expr, shape }),
+        OperatorKind::Unify(slot, expr) => Box::new(unify::Unify { slot: *slot, expr, shape }),
+        OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, tables, run)),
+        OperatorKind::AsOf(read) => Box::new(as_of::AsOfJoin::new(read, shape, run)),
+        OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
+        OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
+        OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),
+    }
 }
 
 /// The join or semi-join at a position, with indexed rows instead of those of its relation.

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use super::equal::{Kept, values_or_failures};
 use super::probe::emit_matches;
 use super::{Emit, Operator, Shape, empty_slots, frame, key_columns, stopped};
-use crate::budget::Stop;
+use crate::budget::{Charge, Stop};
 use crate::exec::access::all_rows::AllRows;
 use crate::exec::error::ExecError;
 use crate::exec::index::ordered_rows::{INCOMPARABLE, NO_CLASS, OrderedRows, Sought, Unordered, class_at};
@@ -52,10 +52,16 @@ pub enum FewRows<'a> {
     LookUps(Box<dyn Operator + 'a>),
 }
 
+/// Ordered rows, and the charge for their memory.
+struct ChargedRows {
+    ordered: OrderedRows,
+    _charge: Charge,
+}
+
 /// What a join has done so far.
 #[derive(Default)]
 pub struct State {
-    rows: OnceLock<Arc<OrderedRows>>,
+    rows: OnceLock<Arc<ChargedRows>>,
     /// The number of input rows that were joined with all rows.
     taken: AtomicUsize,
 }
@@ -67,17 +73,17 @@ struct LookedUp(AtomicU64);
 impl RangeJoin<'_> {
     fn rows(&self, worker: &Worker<'_>) -> Result<&OrderedRows, ExecError> {
         if let Some(rows) = self.state.rows.get() {
-            return Ok(rows);
+            return Ok(&rows.ordered);
         }
         let rows = match self.kept.is_complete {
             true => self.run.notes.build_once(self.shape.number, || self.read(worker))?,
             false => Arc::new(self.read(worker)?),
         };
-        Ok(self.state.rows.get_or_init(|| rows))
+        Ok(&self.state.rows.get_or_init(|| rows).ordered)
     }
 
     /// Reads and orders the relation.
-    fn read(&self, worker: &Worker<'_>) -> Result<OrderedRows, ExecError> {
+    fn read(&self, worker: &Worker<'_>) -> Result<ChargedRows, ExecError> {
         let keys = if self.compare.by_key { self.plan.keys.len() } else { 0 };
         let of_keys = self.plan.keys.iter().take(keys).map(|(column, _)| *column);
         let columns: Vec<usize> = of_keys.chain(self.plan.outputs.iter().map(|(column, _)| *column)).collect();
@@ -87,12 +93,12 @@ impl RangeJoin<'_> {
             compared: vec![Column::default(); self.compare.by.len()],
             is_irregular: vec![],
         };
-        let mut bytes = 0;
+        let (mut bytes, mut charge) = (0, self.run.budget.charge_for_now());
         self.all.read(&columns, self.run, |block| {
             let before = read.outputs.len;
             self.take(block, keys, worker, &mut read)?;
             let added = read.outputs.memory_bytes() + read.keys.memory_bytes();
-            self.run.budget.charge(added.saturating_sub(bytes) + (read.outputs.len - before) * BYTES_AROUND_ROW)?;
+            charge.add(added.saturating_sub(bytes) + (read.outputs.len - before) * BYTES_AROUND_ROW)?;
             bytes = added;
             Ok(())
         })?;
@@ -102,8 +108,8 @@ impl RangeJoin<'_> {
             .get(1)
             .map(|second| if second.lower.is_some() { WantedSide::Above } else { WantedSide::Below });
         let ordered = OrderedRows::new(read, second);
-        self.run.budget.charge(ordered.memory_bytes().saturating_sub(bytes))?;
-        Ok(ordered)
+        charge.add(ordered.memory_bytes().saturating_sub(bytes))?;
+        Ok(ChargedRows { ordered, _charge: charge })
     }
 
     /// Adds the rows of a block for which no test gives false. A row for which a test or an expression fails is irregular.

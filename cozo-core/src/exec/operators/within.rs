@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use super::search::IndexSearch;
 use super::{empty_slots, frame};
-use crate::exec::access::stored::{Stored, indexed};
+use crate::exec::access::all_rows::AllRows;
+use crate::exec::access::stored::indexed;
 use crate::exec::access::tables::Tables;
 use crate::exec::error::ExecError;
-use crate::exec::rowset::table::Table;
 use crate::exec::run::{Run, Worker};
 use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::expr::EvalError;
@@ -29,14 +29,9 @@ use crate::value::{Batch, compare_columns};
 
 /// The relation of `within`, which is complete before the search begins.
 pub struct WithinRows<'a> {
-    rows: KeySource<'a>,
+    rows: AllRows<'a>,
     /// Its columns for the keys of the searched relation.
     columns: &'a [usize],
-}
-
-enum KeySource<'a> {
-    Derived(&'a Table),
-    Stored(Stored<'a>),
 }
 
 /// The keys of `within`.
@@ -53,31 +48,17 @@ pub struct PassingEntries(pub Option<AllowedEntries>);
 impl<'a> WithinRows<'a> {
     /// The relation of a source.
     pub fn of((source, columns): &'a (Source, Vec<usize>), tables: &Tables<'a>, run: &'a Run<'a>) -> Self {
-        let rows = match source {
-            Source::Table(table) => KeySource::Derived(&tables.tables[*table]),
-            Source::Stored(read) => KeySource::Stored(Stored::of(read, run)),
-        };
-        WithinRows { rows, columns }
+        WithinRows { rows: AllRows::whole(source, tables.tables, run), columns }
     }
 
     /// The keys, distinct and ascending.
     fn keys(&self, run: &Run<'_>) -> Result<Batch, ExecError> {
         let mut keys = Batch::empty(self.columns.len());
-        match &self.rows {
-            KeySource::Derived(table) => {
-                let living = table.living(0..table.len());
-                let column = |column: &usize| table.rows().columns[*column].copy_rows(&living);
-                keys = Batch { columns: self.columns.iter().map(column).collect::<Result<_, _>>()?, len: living.len() };
-            }
-            KeySource::Stored(stored) => {
-                let mut cursor = stored.scan(&KeyRange::all(), self.columns)?;
-                while let Some(rows) = cursor.next_batch(MAX_BATCH_ROWS)? {
-                    run.budget.check()?;
-                    run.budget.charge(rows.memory_bytes())?;
-                    keys.append(&rows);
-                }
-            }
-        }
+        self.rows.read(self.columns, run, |rows| {
+            run.budget.charge(rows.memory_bytes())?;
+            keys.append_all(rows);
+            Ok(())
+        })?;
         Ok(last_of_each_key(keys, self.columns.len()))
     }
 }

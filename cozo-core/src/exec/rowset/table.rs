@@ -23,8 +23,9 @@ use crate::exec::index::hash_index::Index;
 use crate::exec::rowset::int_set::IntSet;
 use crate::exec::rowset::row_set::{NO_ROWS, RowSet, key_hashes, same_row};
 use crate::exec::sorting::SortedRuns;
+use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::plan::{TableKind, TablePlan};
-use crate::spill::SpilledRows;
+use crate::spill::{SpillError, SpillWriter, SpilledRows};
 use crate::value::sort::ascend;
 use crate::value::{Batch, Column, DataValue};
 
@@ -123,12 +124,9 @@ impl Table {
     pub fn load(&mut self, budget: &Budget) -> Result<(), ExecError> {
         let Some(OnDisk::Rows(rows)) = self.on_disk.as_deref() else { return Ok(()) };
         budget.charge(rows.memory_bytes() + rows.len() * BYTES_AROUND_ROW)?;
-        let (mut loaded, mut reader) = (Batch::empty(rows.width()), rows.read_all());
-        while let Some(batch) = reader.next_rows(usize::MAX)? {
-            budget.check()?;
-            loaded.append_all(batch);
-        }
-        *self = Table::of_distinct(loaded);
+        let mut loaded = Table::set(rows.width());
+        loaded.fill(rows)?;
+        *self = loaded;
         Ok(())
     }
 
@@ -190,6 +188,28 @@ impl Table {
         if self.has_dead() { self.rows.take(&self.living(0..self.rows.len)) } else { self.rows }
     }
 
+    /// Hands over columns of the living rows of a range, block by block.
+    pub fn read_columns(
+        &self,
+        columns: &[usize],
+        range: Range<usize>,
+        mut take: impl FnMut(Batch) -> Result<(), ExecError>,
+    ) -> Result<(), ExecError> {
+        if let Some(rows) = self.spilled() {
+            let mut reader = rows.read(range);
+            while let Some(rows) = reader.next_rows(MAX_BATCH_ROWS)? {
+                let block = columns.iter().map(|column| rows.columns[*column].clone()).collect();
+                take(Batch::new(block, rows.len))?;
+            }
+            return Ok(());
+        }
+        for rows in self.living(range).chunks(MAX_BATCH_ROWS) {
+            let block = columns.iter().map(|column| self.rows.columns[*column].take(rows)).collect();
+            take(Batch::new(block, rows.len()))?;
+        }
+        Ok(())
+    }
+
     /// Builds or extends the index on these columns, so that it has all rows.
     pub fn ensure_index(&mut self, columns: &[usize]) {
         if !self.indexes.iter().any(|index| index.columns == columns) {
@@ -227,6 +247,26 @@ impl Table {
         let added = batch.len;
         self.rows.append_all(batch);
         added
+    }
+
+    /// Fills an empty table with rows on disk, whose keys differ from each other.
+    pub fn fill(&mut self, rows: &SpilledRows) -> Result<(), ExecError> {
+        let mut reader = rows.read_all();
+        while let Some(batch) = reader.next_rows(usize::MAX)? {
+            self.append(batch);
+        }
+        if self.key_width < self.rows.columns.len() {
+            self.hash_rows();
+        }
+        Ok(())
+    }
+
+    /// Writes the living rows of a range.
+    pub fn write(&self, range: Range<usize>, writer: &mut SpillWriter) -> Result<(), SpillError> {
+        match self.has_dead() || range != (0..self.rows.len) {
+            true => writer.push_some(&self.rows, &self.living(range)),
+            false => writer.push(&self.rows),
+        }
     }
 
     /// Appends the rows that the table does not have; returns their number.

@@ -8,21 +8,28 @@ use crate::budget::Budget;
 #[derive(Debug)]
 pub struct Allowance {
     most_bytes: usize,
+    /// Whether it may be exceeded until the query is short of memory.
+    is_last_resort: bool,
     /// What was charged.
     bytes: AtomicUsize,
     is_used_up: AtomicBool,
 }
 
 impl Allowance {
-    /// An allowance of so many bytes. It may be exceeded as long as the query has memory.
+    /// An allowance of so many bytes. It may be exceeded as long as the query need not spill.
     pub fn new(most_bytes: usize) -> Self {
-        Allowance { most_bytes, bytes: AtomicUsize::new(0), is_used_up: AtomicBool::new(false) }
+        Allowance { most_bytes, is_last_resort: false, bytes: AtomicUsize::new(0), is_used_up: AtomicBool::new(false) }
+    }
+
+    /// The same for rules whose other way is slower: it may be exceeded until the query is short of memory.
+    pub fn last_resort(most_bytes: usize) -> Self {
+        Allowance { is_last_resort: true, ..Allowance::new(most_bytes) }
     }
 
     /// Counts what was charged. Returns whether to go on.
     pub fn take(&self, bytes: usize, budget: &Budget) -> bool {
         let taken = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if taken > self.most_bytes && budget.should_spill() {
+        if taken > self.most_bytes && if self.is_last_resort { budget.is_short() } else { budget.should_spill() } {
             self.is_used_up.store(true, Ordering::Relaxed);
         }
         !self.is_used_up()

@@ -1,9 +1,10 @@
 //! Writing the rows of a query to a stored relation.
 //!
 //! [`write`](write()) takes rows as they are: a single row goes to `one_row`, if it is small and no report is asked for. All other rows
-//! go to `batch`, which applies them as columns, or, if memory does not hold them, to `stream`.
+//! go to `batch`, which applies them as columns, or, if memory does not hold them, to `stream`. [`build_index`] fills an ordinary index.
 
 mod batch;
+mod index;
 mod one_row;
 mod stream;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub use batch::Mutated;
 use batch::mutate;
+pub use index::build_index;
 use one_row::write_row;
 use stream::{is_streamed, put_stream};
 

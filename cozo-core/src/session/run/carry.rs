@@ -8,11 +8,15 @@
 //!
 //! An index finds its columns by their names. One whose column is gone is an error, since dropping it is for the user to decide.
 
+use std::sync::Arc;
+
 use crate::diag::SourceSpan;
-use crate::index::{search, secondary};
+use crate::exec::build_index;
+use crate::index::search;
 use crate::program::extractor;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, SearchIndex, SearchOptions};
 use crate::session::error::SessionError;
+use crate::spill::SpillSpace;
 use crate::txn::Transaction;
 use crate::value::SmallStr;
 
@@ -71,11 +75,11 @@ pub fn check_search(relation: &RelationSchema, index: &SearchIndex, span: Source
 
 impl ToBuild {
     /// Builds the indices from the rows of the relation.
-    pub fn build(&self, relation: &SmallStr, txn: &mut Transaction) -> miette::Result<()> {
+    pub fn build(&self, relation: &SmallStr, txn: &mut Transaction, space: &Arc<SpillSpace>) -> miette::Result<()> {
         for (name, listed) in &self.indices {
             let schema = current(relation, txn);
             let index = txn.create_index(&schema, name, listed);
-            secondary::build(&schema, &index, txn, || Ok::<_, miette::Report>(crate::budget::step(1)?))?;
+            build_index(&schema, &index, txn, space)?;
         }
         for (name, options) in &self.searches {
             let schema = current(relation, txn);

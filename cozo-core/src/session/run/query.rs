@@ -165,7 +165,7 @@ fn finish<R: ScriptResult>(
     let reports = returning || reaction.is_some();
     let mutated = write(mutation, schema, rows, parameters, txn, reports, Some(&context.core.spill))?;
     if let Some(made) = &made {
-        made.indices.build(&schema.name, txn)?;
+        made.indices.build(&schema.name, txn, &context.core.spill)?;
     }
     if context.sets_off_triggers && !schema.name.starts_with('_') {
         count(&mut txn.written, mutation.op, mutated.given, reports.then_some(mutated.old.len));

@@ -132,6 +132,7 @@ fn reshape(
     let to_build = carry_indices(old, &mut new, &unchanged, relation.span)?;
     let parameters = compiled.parameters.bind(context.parameters)?;
     let budget = context.core.budget(context.interrupt, 0.0);
+    let _entered = budget.enter();
     let rows = run_plan(&compiled, &parameters, &[], txn, &context.query(), &budget, &mut None)?;
     let before = txn.view(&[old.id])?.of(old.id).row_count(old.id);
     let made = txn.replace(old, new);
@@ -145,7 +146,7 @@ fn reshape(
         let other = old.columns().find(is_other).map_or("_".to_string(), |column| column.name.to_string());
         return Err(ColumnError::SameKey { relation: name, keys, other, lost, span }.into());
     }
-    to_build.build(&old.name, txn)
+    to_build.build(&old.name, txn, &context.core.spill)
 }
 
 impl NewColumns {

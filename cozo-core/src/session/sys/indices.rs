@@ -4,8 +4,7 @@ use super::in_place::in_place;
 use super::index_error::IndexError;
 use super::searches;
 use super::shared::{count, find, find_for, headers};
-use crate::exec::ExecError;
-use crate::index::secondary;
+use crate::exec::build_index;
 use crate::parse::ast::Symbol;
 use crate::schema::{AccessLevel, IndexDefinition, SchemaRef};
 use crate::session::results::NamedRows;
@@ -44,7 +43,9 @@ fn build(
     context: &ScriptContext<'_>,
 ) -> miette::Result<()> {
     let index = txn.create_index(schema, name, listed);
-    Ok(secondary::build(schema, &index, txn, || Ok::<_, ExecError>(context.interrupt.check()?))?)
+    let budget = context.core.budget(context.interrupt, 0.0);
+    let _entered = budget.enter();
+    Ok(build_index(schema, &index, txn, &context.core.spill)?)
 }
 
 /// The positions of the columns listed.
