@@ -166,7 +166,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["catalog", "lookup", "scan"],
             &["as_of"],
             &["snapshot"],
-            &["partition", "write"],
+            &["append", "partition", "write"],
             &["storage"],
         ],
     ),

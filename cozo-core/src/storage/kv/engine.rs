@@ -27,9 +27,10 @@ pub trait KvEngine: Send + Sync + 'static {
     /// Applies a batch, all or nothing, in the order in which it was filled. Called by one thread at a time.
     fn write(&self, batch: Self::Batch) -> Result<(), StorageError>;
 
-    /// Adds keys with their values, all or nothing. The keys ascend, and the engine has no key yet between the first and the last
-    /// key of a relation. It is meant for many keys. Called by one thread at a time.
-    fn append(&self, _keys: &Keys, _values: &Keys) -> Result<(), StorageError> {
+    /// Adds keys with their values, all or nothing: nothing if a value cannot be appended; returns whether it did. The keys ascend, and
+    /// the engine has no key yet between the first and the last key of a relation. It is meant for many keys. Called by one thread at a
+    /// time.
+    fn append(&self, _pairs: &mut dyn KvPairs) -> Result<bool, StorageError> {
         unreachable!("an engine that appends nothing is not asked to")
     }
 
@@ -47,6 +48,12 @@ pub trait KvEngine: Send + Sync + 'static {
     fn compact(&self) -> Result<(), StorageError> {
         Ok(())
     }
+}
+
+/// Keys with their values, one after the other.
+pub trait KvPairs {
+    /// Replaces the buffers by the next key and its value; returns whether there was one.
+    fn next(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, StorageError>;
 }
 
 /// The traits of an engine of ordered bytes.

@@ -36,6 +36,7 @@
 //! time. The end of the history is found by seeking the history followed by bytes above every validity. A few steps forward are
 //! tried first, since most histories are short.
 
+mod append;
 mod as_of;
 mod catalog;
 mod engine;
@@ -51,7 +52,7 @@ mod tests;
 mod write;
 
 pub use catalog::FORMAT_VERSION;
-pub use engine::{Entry, KvBatch, KvCursor, KvEngine, KvSnapshot, KvTraits, OnFound};
+pub use engine::{Entry, KvBatch, KvCursor, KvEngine, KvPairs, KvSnapshot, KvTraits, OnFound};
 pub use keys::{ByteRange, Keys, RELATION_BYTES};
 pub use snapshot::KvView;
 pub use storage::KvStorage;

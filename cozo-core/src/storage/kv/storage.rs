@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use imbl::OrdMap;
 
+use super::append::AppendedRows;
 use super::catalog::{self, FORMAT_VERSION, format_key};
 use super::engine::{KvBatch, KvEngine, KvSnapshot, KvTraits};
-use super::keys::{ByteRange, Keys, relation_prefix};
+use super::keys::{ByteRange, relation_prefix};
 use super::snapshot::{KvView, Relation};
 use super::write::Writer;
 use crate::schema::{RelationId, with_indices};
@@ -72,27 +73,19 @@ impl<E: KvEngine> KvStorage<E> {
             [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
             _ => return Ok(false),
         };
-        let appendable = self.engine.traits().appendable_bytes;
-        if appendable == 0 || !changes.has_rows_alone() || !are_appended(before, &changes.rows)? {
+        let mut relations = before.relations.clone();
+        changes.created.iter().for_each(|schema| drop(relations.insert(schema.id, Relation::new(schema, 0))));
+        let appendable = self.engine.traits().appendable_bytes > 0;
+        if !appendable || !are_appended(before, &relations, &changes.rows)? {
             return Ok(false);
         }
-        let (mut keys, mut values, mut relations) = (Keys::default(), Keys::default(), before.relations.clone());
-        for RowChanges { relation, rows, .. } in &changes.rows {
-            let known = relations.get_mut(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
-            for rows in rows.batches() {
-                let rows = rows?;
-                for row in 0..rows.len {
-                    keys.push_with(|out| {
-                        out.extend_from_slice(&relation_prefix(*relation));
-                        known.codec.write_key(&rows.columns, row, out).map(|()| true)
-                    })?;
-                    values.push_with(|out| known.codec.write_value(&rows.columns, row, out).map(|()| true))?;
-                    if values.get(values.len() - 1).len() >= appendable {
-                        return Ok(false);
-                    }
-                }
-                known.rows += rows.len as u64;
+        if !changes.has_rows_alone() {
+            let appended = self.append_to_new(before, &relations, mark, changes);
+            if appended.is_err() {
+                // So that the next commit sees what is left of this one.
+                self.publish(before.relations.clone());
             }
+            return appended;
         }
         if let Some(mark) = mark {
             // The log has no waiting commits, so the mark may come before the rows.
@@ -100,10 +93,50 @@ impl<E: KvEngine> KvStorage<E> {
             writer.apply(mark)?;
             self.engine.write(writer.finish().0)?;
         }
-        self.engine.append(&keys, &values)?;
+        if !self.engine.append(&mut AppendedRows::new(&relations, &changes.rows, usize::MAX))? {
+            return Ok(false);
+        }
+        for RowChanges { relation, rows, .. } in &changes.rows {
+            if let Some(known) = relations.get_mut(relation) {
+                known.rows += rows.len() as u64;
+            }
+        }
         self.publish(relations);
         // An error is harmless: the counts are estimates, and are saved again later.
         let _ = self.save_counts(SAVED_SHARE);
+        Ok(true)
+    }
+
+    /// Appends the rows of a commit that puts rows only into relations that it creates, and then writes all else. Until then the rows
+    /// are those of a relation that does not exist, so they may be appended in several parts. If the rest is never written, the next
+    /// opening removes them, or the next relation with the same number does.
+    fn append_to_new(
+        &self,
+        before: &KvView<E::Snapshot>,
+        relations: &OrdMap<RelationId, Relation>,
+        mark: Option<&ChangeSet>,
+        changes: &ChangeSet,
+    ) -> Result<bool, StorageError> {
+        for RowChanges { relation, .. } in &changes.rows {
+            let is_new = !before.relations.contains_key(relation);
+            if !is_new || before.bytes.last_key(&ByteRange::of_relation(*relation))?.is_some() {
+                return Ok(false);
+            }
+        }
+        let mut rows = AppendedRows::new(relations, &changes.rows, ROWS_TO_FILL_WITH);
+        while rows.go_on(ROWS_TO_FILL_WITH) {
+            if !self.engine.append(&mut rows)? {
+                let mut batch = E::Batch::default();
+                changes.rows.iter().for_each(|rows| batch.delete_range(&ByteRange::of_relation(rows.relation)));
+                self.engine.write(batch)?;
+                return Ok(false);
+            }
+        }
+        let mut writer = Writer::new(E::Batch::default(), before);
+        mark.map_or(Ok(()), |mark| writer.apply(mark))?;
+        writer.apply_appended(changes)?;
+        writer.save_counts(SAVED_SHARE);
+        self.write(writer)?;
         Ok(true)
     }
 
@@ -135,14 +168,18 @@ fn write_format<E: KvEngine>(engine: &E) -> Result<(), StorageError> {
 }
 
 /// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation, that come after all others of their relations.
-fn are_appended<S: KvSnapshot>(before: &KvView<S>, changes: &[RowChanges]) -> Result<bool, StorageError> {
+fn are_appended<S: KvSnapshot>(
+    before: &KvView<S>,
+    relations: &OrdMap<RelationId, Relation>,
+    changes: &[RowChanges],
+) -> Result<bool, StorageError> {
     let are_many = changes.iter().map(|change| change.rows.len()).sum::<usize>() >= MANY_ROWS;
     let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
     if !are_many || !are_puts || !changes.is_sorted_by(|a, b| a.relation < b.relation) {
         return Ok(false);
     }
     for RowChanges { relation, rows, .. } in changes {
-        let Some(codec) = before.codec(*relation) else { return Ok(false) };
+        let Some(Relation { codec, .. }) = relations.get(relation) else { return Ok(false) };
         let mut first = relation_prefix(*relation).to_vec();
         let Some(rows) = rows.batches().next() else { return Ok(false) };
         codec.write_key(&rows?.columns, 0, &mut first)?;

@@ -4,7 +4,7 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use imbl::OrdMap;
 
@@ -23,7 +23,9 @@ type Entries = OrdMap<Vec<u8>, Vec<u8>>;
 struct Memory {
     entries: Arc<Mutex<Entries>>,
     moves: Arc<AtomicUsize>,
-    fails: bool,
+    fails: Arc<AtomicBool>,
+    /// See [`KvTraits::appendable_bytes`].
+    appendable_bytes: usize,
 }
 
 #[derive(Clone)]
@@ -59,7 +61,7 @@ impl KvEngine for Memory {
     type Batch = MemoryBatch;
 
     fn traits(&self) -> KvTraits {
-        KvTraits { name: "memory", ..KvTraits::default() }
+        KvTraits { name: "memory", appendable_bytes: self.appendable_bytes, ..KvTraits::default() }
     }
 
     fn path(&self) -> String {
@@ -71,7 +73,7 @@ impl KvEngine for Memory {
     }
 
     fn write(&self, batch: MemoryBatch) -> Result<(), StorageError> {
-        if self.fails {
+        if self.fails.load(Ordering::Relaxed) {
             return Err(StorageError::Engine { engine: "memory", action: "write", message: "it is full".to_string() });
         }
         let mut entries = self.entries.lock();
@@ -86,6 +88,19 @@ impl KvEngine for Memory {
             }
         }
         Ok(())
+    }
+
+    fn append(&self, pairs: &mut dyn KvPairs) -> Result<bool, StorageError> {
+        let (mut key, mut value) = (vec![], vec![]);
+        let mut entries = self.entries.lock().clone();
+        while pairs.next(&mut key, &mut value)? {
+            if value.len() >= self.appendable_bytes {
+                return Ok(false);
+            }
+            assert!(entries.insert(key.clone(), value.clone()).is_none(), "what is appended is new");
+        }
+        *self.entries.lock() = entries;
+        Ok(true)
     }
 }
 
@@ -260,7 +275,7 @@ fn long_histories_are_passed_by_seeks() {
 fn a_write_that_fails_leaves_nothing() {
     let memory = Memory::default();
     drop(open(&memory));
-    let failing = KvStorage::open(Memory { fails: true, ..memory.clone() }, false).unwrap();
+    let failing = KvStorage::open(Memory { fails: Arc::new(true.into()), ..memory.clone() }, false).unwrap();
     let created = creation(&schema(1, vec![of(BaseType::Int)]));
     assert!(failing.commit(&mut [created.clone()]).is_err());
     assert!(failing.snapshot().describe(RELATION).is_none() && failing.opened().unwrap().definitions.is_empty());
@@ -269,6 +284,42 @@ fn a_write_that_fails_leaves_nothing() {
     let wrong = change(ChangeKind::Put, Batch { columns: vec![Column::floats(vec![1.0])], ..misfit });
     assert!(matches!(storage.commit(&mut [created, wrong]), Err(StorageError::Unstorable(_))));
     assert!(storage.snapshot().describe(RELATION).is_none() && storage.opened().unwrap().definitions.is_empty());
+}
+
+#[test]
+fn rows_of_a_new_relation_are_appended_before_it_exists() {
+    let memory = Memory { appendable_bytes: 64, ..Memory::default() };
+    let storage = open(&memory);
+    let created = |rows: std::ops::Range<i64>, wide: usize| {
+        let mut changes = creation(&schema(1, vec![of(BaseType::Int), of(BaseType::String)]));
+        let texts = rows.clone().map(|row| DataValue::from("x".repeat(if row % 1000 == 1 { wide } else { 3 })));
+        let rows: Vec<[DataValue; 2]> = rows.clone().map(DataValue::from).zip(texts).map(<[_; 2]>::from).collect();
+        let rows = Batch::from_rows(2, rows.iter().map(|row| &row[..]));
+        changes.rows.push(RowChanges::new(RELATION, ChangeKind::Put, rows));
+        [changes]
+    };
+    let count = |storage: &KvStorage<Memory>| {
+        let snapshot = storage.snapshot();
+        let mut cursor = snapshot.scan(RELATION, &KeyRange::all(), &[0], None).unwrap();
+        std::iter::from_fn(|| cursor.next_batch(10_000).unwrap()).map(|batch| batch.len).sum::<usize>()
+    };
+    let (some, many) = (0..400_000, 500_000..1_000_000);
+    // The rows are there, but the relation is not.
+    memory.fails.store(true, Ordering::Relaxed);
+    assert!(storage.commit(&mut created(some, 3)).is_err());
+    assert!(storage.snapshot().describe(RELATION).is_none());
+    assert!(memory.entries.lock().len() > 400_000, "they were appended");
+    // The next relation with this number does not have them.
+    memory.fails.store(false, Ordering::Relaxed);
+    storage.commit(&mut created(many.clone(), 3)).unwrap();
+    assert_eq!((count(&storage), storage.snapshot().row_count(RELATION)), (500_000, 500_000));
+    // Values that are too long for it are written in the usual way.
+    let memory = Memory { appendable_bytes: 64, ..Memory::default() };
+    let storage = open(&memory);
+    storage.commit(&mut created(many, 1_000)).unwrap();
+    assert_eq!(count(&storage), 500_000);
+    drop(storage);
+    assert_eq!(count(&open(&memory)), 500_000);
 }
 
 #[test]

@@ -49,13 +49,39 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
 
     pub fn apply(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         for schema in &changes.created {
+            // Rows may be left of a commit that failed.
+            if self.before.bytes.last_key(&ByteRange::of_relation(schema.id))?.is_some() {
+                self.batch.delete_range(&ByteRange::of_relation(schema.id));
+            }
+        }
+        self.create(changes);
+        for rows in &changes.rows {
+            self.apply_rows(rows)?;
+        }
+        self.define(changes)
+    }
+
+    /// Applies changes whose rows the engine has already, all of them in relations that are created.
+    pub fn apply_appended(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
+        self.create(changes);
+        for RowChanges { relation, rows, .. } in &changes.rows {
+            if let Some(known) = self.relations.get_mut(relation) {
+                known.rows += rows.len() as u64;
+            }
+        }
+        self.define(changes)
+    }
+
+    fn create(&mut self, changes: &ChangeSet) {
+        for schema in &changes.created {
             // The batch has no bytes for it, but the relation begins to exist.
             self.empty = false;
             self.relations.insert(schema.id, Relation::new(schema, 0));
         }
-        for rows in &changes.rows {
-            self.apply_rows(rows)?;
-        }
+    }
+
+    /// Applies all but created relations and rows.
+    fn define(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         for relation in &changes.dropped {
             self.drop_relation(*relation);
         }

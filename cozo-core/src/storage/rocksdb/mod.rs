@@ -52,7 +52,8 @@ use height::Height;
 use super::error::StorageError;
 use super::folders::sync_name;
 use super::kv::{
-    ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvSnapshot, KvStorage, KvTraits, OnFound, RELATION_BYTES,
+    ByteRange, Entry, Keys, KvBatch, KvCursor, KvEngine, KvPairs, KvSnapshot, KvStorage, KvTraits, OnFound,
+    RELATION_BYTES,
 };
 use super::options::{Durability, Options};
 
@@ -188,23 +189,31 @@ impl KvEngine for RocksDb {
     }
 
     /// Writes the keys to a file, and ingests it.
-    fn append(&self, keys: &Keys, values: &Keys) -> Result<(), StorageError> {
-        let write = || {
-            // The file survives a loss of power and damage to the log, and so must all earlier commits: in files, too.
-            self.db.flush()?;
-            let path = self.db.path().join(APPENDED_FILE);
-            let mut file = SstFileWriter::create(&self.setup);
-            file.open(&path)?;
-            keys.iter().zip(values.iter()).try_for_each(|(key, value)| file.put(key, value))?;
-            file.finish()?;
-            let mut options = IngestExternalFileOptions::default();
-            options.set_move_files(true);
-            let family = self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
-            self.db.ingest_external_file_cf_opts(family, &options, vec![path])
-        };
-        write().map_err(failed("add a file"))?;
+    fn append(&self, pairs: &mut dyn KvPairs) -> Result<bool, StorageError> {
+        let added = failed("add a file");
+        // The file survives a loss of power and damage to the log, and so must all earlier commits: in files, too.
+        self.db.flush().map_err(&added)?;
+        let path = self.db.path().join(APPENDED_FILE);
+        let mut file = SstFileWriter::create(&self.setup);
+        file.open(&path).map_err(&added)?;
+        let (mut key, mut value, mut is_empty) = (vec![], vec![], true);
+        while pairs.next(&mut key, &mut value)? {
+            if value.len() >= self.min_blob_bytes {
+                return Ok(false);
+            }
+            file.put(&key, &value).map_err(&added)?;
+            is_empty = false;
+        }
+        if is_empty {
+            return Ok(true);
+        }
+        file.finish().map_err(&added)?;
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let family = self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
+        self.db.ingest_external_file_cf_opts(family, &options, vec![path]).map_err(&added)?;
         self.height.note(&self.db, false);
-        Ok(())
+        Ok(true)
     }
 
     fn flush(&self) -> Result<(), StorageError> {
