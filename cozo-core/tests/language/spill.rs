@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::engines::SETTINGS;
-use cozo::{DataValue, DbInstance, Interrupt, ScriptMutability};
+use cozo::{DataValue, DbInstance, Interrupt, ScriptAnswer, ScriptMutability};
 
 /// A database in which a query may take 16 MB, with a relation of 500,000 rows and two of 200,000.
 fn db(options: &str) -> DbInstance {
@@ -170,6 +170,24 @@ fn a_result_that_exceeds_the_memory_is_streamed() {
         &Interrupt::default(),
     );
     assert_eq!(few.unwrap().collect().unwrap().rows.rows().flatten().collect::<Vec<_>>(), [1, 2].map(DataValue::from));
+}
+
+/// Rows that fit into the memory, but not several times: as values for a client, or as copies that are coerced and sorted.
+#[test]
+fn an_answer_and_a_write_need_no_copies_in_memory() {
+    let db = db(SMALL);
+    let answer = |script: &str| {
+        let interrupt = Interrupt::default();
+        match db.run_script_answer(script, Default::default(), ScriptMutability::Immutable, &interrupt).unwrap() {
+            ScriptAnswer::Rows(rows) => rows.rows.len(),
+            ScriptAnswer::Stream(rows) => rows.collect().unwrap().rows.len,
+        }
+    };
+    assert_eq!(answer("?[id, count(value)] := *left{id, value}"), 200_000);
+    assert_eq!(answer("?[id, key] := *left{id, key}, (key % 2 == 0 or id % 3 == 0)"), 133_333);
+    assert_eq!(answer("?[id] := *left{id}, id < 10"), 10);
+    db.run_default("?[x, v, w] := *left{id: x, key: w}, v = validity(w) :create history {x, v: Validity => w}").unwrap();
+    assert_eq!(ints(&db, "?[count(x), sum(w)] := *history{x, w}"), [200_000, 19_999_907_918]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub use batch::Mutated;
 use batch::mutate;
 pub use index::build_index;
 use one_row::write_row;
-use stream::{is_streamed, put_stream};
+use stream::{in_parts, is_large, is_streamed, put_stream};
 
 use crate::exec::error::ExecError;
 use crate::exec::rows::Rows;
@@ -38,17 +38,21 @@ pub fn write(
     report: bool,
     space: Option<&Arc<SpillSpace>>,
 ) -> Result<Mutated, ExecError> {
-    let rows = match rows {
-        Rows::Many(rows) => rows,
-        Rows::Stream(rows) => match space.filter(|_| !report && is_streamed(plan, schema)) {
-            Some(space) => {
-                let given = put_stream(plan, schema, *rows, parameters, txn, &Disk::of_current(space))?;
-                return Ok(Mutated { given, ..Mutated::default() });
-            }
-            None => rows.collect()?,
-        },
-        Rows::One(None, _) => Batch::empty(plan.outputs()),
-        Rows::One(Some(row), bytes) => {
+    let space = space.filter(|_| !report && is_streamed(plan, schema));
+    let rows = match (rows, space) {
+        (Rows::Many(rows), Some(space)) if is_large(&rows) => {
+            let given = put_stream(plan, schema, in_parts(&rows), parameters, txn, &Disk::of_current(space))?;
+            return Ok(Mutated { given, ..Mutated::default() });
+        }
+        (Rows::Many(rows), _) => rows,
+        (Rows::Stream(mut rows), Some(space)) => {
+            let next = || rows.next_rows();
+            let given = put_stream(plan, schema, next, parameters, txn, &Disk::of_current(space))?;
+            return Ok(Mutated { given, ..Mutated::default() });
+        }
+        (Rows::Stream(rows), None) => rows.collect()?,
+        (Rows::One(None, _), _) => Batch::empty(plan.outputs()),
+        (Rows::One(Some(row), bytes), _) => {
             let left = if report || bytes > MAX_ROW_BYTES { Some(row) } else { write_row(plan, schema, row, txn)? };
             let Some(row) = left else { return Ok(Mutated { given: 1, ..Mutated::default() }) };
             Batch::of_row(row.into_iter().map(Cow::Owned))

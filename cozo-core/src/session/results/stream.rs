@@ -122,9 +122,15 @@ pub enum ScriptAnswer {
     Stream(ResultStream),
 }
 
+/// More rows stay columns: as rows of values they would take several times the memory.
+const MAX_ROWS_OF_VALUES: usize = 1 << 14;
+
 impl ScriptResult for ScriptAnswer {
     fn of_columns(headers: Vec<String>, rows: Batch) -> Result<Self, Stop> {
-        NamedRows::of_columns(headers, rows).map(ScriptAnswer::Rows)
+        match rows.len > MAX_ROWS_OF_VALUES {
+            true => ResultStream::of_columns(headers, rows).map(ScriptAnswer::Stream),
+            false => NamedRows::of_columns(headers, rows).map(ScriptAnswer::Rows),
+        }
     }
 
     fn of_stream(headers: Vec<String>, rows: RowStream) -> Result<Self, ExecError> {

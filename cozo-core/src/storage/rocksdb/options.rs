@@ -1,7 +1,8 @@
 //! The options of the engine, and the settings of RocksDB that follow from them.
 
 use ::rocksdb::{
-    BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options as Setup, SliceTransform,
+    BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options as Setup,
+    SliceTransform,
 };
 use serde::Deserialize;
 
@@ -62,6 +63,9 @@ const MAX_MEGABYTES: u64 = 1 << 20;
 
 /// The bits of the filters for each key. With them about one get in a hundred of a missing key reads a block in vain.
 const FILTER_BITS: f64 = 10.0;
+
+/// The size of a part of an index or of a filter.
+const METADATA_BLOCK_BYTES: usize = 16 << 10;
 
 impl RocksOptions {
     /// Refuses invalid values.
@@ -129,8 +133,13 @@ fn blocks(cache: &Cache) -> BlockBasedOptions {
     blocks.set_bloom_filter(FILTER_BITS, false);
     blocks.set_whole_key_filtering(true);
     blocks.set_optimize_filters_for_memory(true);
-    // Indices and filters count as memory of the cache.
+    // Indices and filters count as memory of the cache. As a whole, those of a large file would not fit into a shard of the cache, and
+    // each look-up would read them anew. So they are in parts, and only the list of the parts is kept.
     blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    blocks.set_partition_filters(true);
+    blocks.set_metadata_block_size(METADATA_BLOCK_BYTES);
+    blocks.set_pin_top_level_index_and_filter(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
     // A get finds its key in a block by a hash.
     blocks.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
