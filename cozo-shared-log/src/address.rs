@@ -23,8 +23,8 @@ impl Default for Options {
 /// Opens the log at an address, which need not exist before.
 ///
 /// - `directory:/path` or a path: a folder, for the processes of one machine
-/// - `file:///path`, `memory://`, `s3://bucket/prefix?endpoint=http://...&region=...`: an object store. The keys of S3 come from
-///   the environment, as `AWS_ACCESS_KEY_ID` and so on. `memory://name` is shared in
+/// - `file:///path`, `memory://`, `s3://bucket/prefix?endpoint=http://...&region=...`: an object store. The keys of S3 are
+///   the options `key` and `secret`, or come from the environment, as `AWS_ACCESS_KEY_ID` and so on. `memory://name` is shared in
 ///   the process, `memory://` is by itself.
 /// - `etcd://host:2379,other:2379/prefix`: etcd; `etcd+https://` with TLS
 pub fn open(address: &str, options: &Options) -> Result<Arc<dyn SharedLog>, LogError> {
@@ -33,7 +33,9 @@ pub fn open(address: &str, options: &Options) -> Result<Arc<dyn SharedLog>, LogE
 
 /// Opens the medium at an address.
 pub fn open_medium(address: &str) -> Result<Box<dyn Medium>, LogError> {
-    let bad = |why: String| LogError::BadAddress { address: address.into(), why };
+    // The options may hold a secret.
+    let shown = address.split('?').next().unwrap_or_default();
+    let bad = |why: String| LogError::BadAddress { address: shown.into(), why };
     let scheme = address.split_once("://").map(|(scheme, _)| scheme);
     match (scheme, address.strip_prefix("directory:")) {
         (_, Some("")) => Err(bad("the path is missing".into())),

@@ -8,7 +8,10 @@ use thiserror::Error;
 pub enum LogError {
     /// The log did not answer, and nothing was changed.
     #[error("{log} cannot be reached: {why}")]
-    #[diagnostic(code(shared_log::unreachable), help("See whether it runs and the network lets it through, then try again."))]
+    #[diagnostic(
+        code(shared_log::unreachable),
+        help("See whether it runs and the network lets it through, then try again.")
+    )]
     Unreachable {
         /// The name of the log.
         log: String,
@@ -24,7 +27,10 @@ pub enum LogError {
     },
     /// Nobody knows whether an entry was appended.
     #[error("entry {number} may or may not have been appended: {why}")]
-    #[diagnostic(code(shared_log::unknown), help("Read that entry when the log answers again: it tells who appended it."))]
+    #[diagnostic(
+        code(shared_log::unknown),
+        help("Read that entry when the log answers again: it tells who appended it.")
+    )]
     Unknown {
         /// The number of the entry.
         number: u64,
@@ -73,7 +79,10 @@ pub enum LogError {
     },
     /// The name of a blob is wrong.
     #[error("{name:?} cannot be the name of a blob")]
-    #[diagnostic(code(shared_log::bad_name), help("Use letters, digits, and . - _ /, and no part that starts with a dot."))]
+    #[diagnostic(
+        code(shared_log::bad_name),
+        help("Use letters, digits, and . - _ /, and no part that starts with a dot.")
+    )]
     BadName {
         /// The name.
         name: String,

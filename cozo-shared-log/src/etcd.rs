@@ -42,7 +42,11 @@ impl Etcd {
         if endpoints.is_empty() {
             return Err("it names no host".into());
         }
-        Ok(Etcd { name: address.into(), prefix: format!("{}/", prefix.trim_end_matches('/')), client: Client::new(endpoints) })
+        Ok(Etcd {
+            name: address.into(),
+            prefix: format!("{}/", prefix.trim_end_matches('/')),
+            client: Client::new(endpoints),
+        })
     }
 
     fn key(&self, name: &str) -> String {
@@ -155,7 +159,8 @@ impl Medium for Etcd {
         let (mut slots, mut bytes, mut next) = (Vec::new(), 0, from);
         let mut limit = if most_bytes <= 1 { 1 } else { 2 };
         loop {
-            let range = json!({ "key": self.slot(next), "range_end": self.end("entries/"), "limit": limit.to_string() });
+            let range =
+                json!({ "key": self.slot(next), "range_end": self.end("entries/"), "limit": limit.to_string() });
             let found = self.client.range(&range, until)?;
             let end = (found.len() as u64) < limit;
             for (key, slot) in found {
@@ -229,9 +234,9 @@ impl Medium for Etcd {
     fn put_blob(&self, path: &str, content: &mut dyn Read, until: Instant) -> Outcome<()> {
         let old = self.manifest(path, until)?;
         let token = format!("{:032x}", rand::random::<u128>());
-        let stored = self.put_parts(&token, content, until).and_then(|parts| {
-            self.client.put(&self.key(path), format!("{token} {parts}").as_bytes(), until)
-        });
+        let stored = self
+            .put_parts(&token, content, until)
+            .and_then(|parts| self.client.put(&self.key(path), format!("{token} {parts}").as_bytes(), until));
         match stored {
             // What is left of the old one does no harm.
             Ok(()) => old.map_or(Ok(()), |(token, _)| self.remove_parts(&token, until).or(Ok(()))),

@@ -43,7 +43,11 @@ impl Client {
         }
         let status = answer.status();
         let why = format!("{endpoint}: {status}: {}", answer.body_mut().read_to_string().unwrap_or_default());
-        Err(if status.is_client_error() && status != 408 && status != 429 { Failure::Refused(why) } else { Failure::Lost(why) })
+        Err(if status.is_client_error() && status != 408 && status != 429 {
+            Failure::Refused(why)
+        } else {
+            Failure::Lost(why)
+        })
     }
 
     /// The answer of a member. If there is none, the next request goes to another: this one may have been done.

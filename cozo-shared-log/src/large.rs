@@ -49,7 +49,9 @@ pub fn load(medium: &dyn Medium, number: u64, pointer: &Frame<'_>, until: Instan
             return Err(crate::medium::Failure::Lost(error.to_string()));
         }
         match frame::decode(number, &framed) {
-            Ok(chunk) if chunk.kind == Kind::Chunk && !chunk.content.is_empty() => entry.extend_from_slice(chunk.content),
+            Ok(chunk) if chunk.kind == Kind::Chunk && !chunk.content.is_empty() => {
+                entry.extend_from_slice(chunk.content)
+            }
             Ok(_) => return Ok(Err(format!("its chunk {index} is something else"))),
             Err(what) => return Ok(Err(format!("chunk {index}: {what}"))),
         }

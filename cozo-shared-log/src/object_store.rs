@@ -49,14 +49,17 @@ impl Objects {
 
     /// A log in a store that is there.
     pub fn new(name: &str, store: Arc<dyn ObjectStore>) -> Result<Objects, String> {
-        let runtime = runtime::Builder::new_multi_thread().worker_threads(1).thread_name("shared-log").enable_all().build();
+        let runtime =
+            runtime::Builder::new_multi_thread().worker_threads(1).thread_name("shared-log").enable_all().build();
         let runtime = Arc::new(runtime.map_err(|error| error.to_string())?);
         Ok(Objects { name: name.into(), store, runtime })
     }
 
     fn run<T>(&self, until: Instant, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let timed = async { time::timeout_at(until.into(), work).await };
-        self.runtime.block_on(timed).unwrap_or_else(|late| Err(Error::Generic { store: "shared log", source: late.into() }))
+        self.runtime
+            .block_on(timed)
+            .unwrap_or_else(|late| Err(Error::Generic { store: "shared log", source: late.into() }))
     }
 
     /// The numbers in the names of a folder.
@@ -98,6 +101,8 @@ fn s3(rest: &str) -> Result<Arc<dyn ObjectStore>, String> {
         builder = match option.split_once('=') {
             Some(("endpoint", value)) => builder.with_endpoint(value).with_allow_http(value.starts_with("http://")),
             Some(("region", value)) => builder.with_region(value),
+            Some(("key", value)) => builder.with_access_key_id(value),
+            Some(("secret", value)) => builder.with_secret_access_key(value),
             _ => return Err(format!("the option {option} is unknown")),
         };
     }

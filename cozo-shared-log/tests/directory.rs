@@ -2,7 +2,7 @@
 
 mod suite;
 
-use cozo_shared_log::{Options, SharedLog, open, open_medium};
+use cozo_shared_log::{Options, open, open_medium};
 use std::{
     collections::HashSet,
     env,
@@ -62,7 +62,11 @@ fn killed_processes_leave_no_gap() {
     let path = folder.path();
     let done: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..3)
-            .map(|n| scope.spawn(move || (0..4).flat_map(|round| killed_after(path, 20 + 13 * n + 5 * round)).collect::<Vec<_>>()))
+            .map(|n| {
+                scope.spawn(move || {
+                    (0..4).flat_map(|round| killed_after(path, 20 + 13 * n + 5 * round)).collect::<Vec<_>>()
+                })
+            })
             .collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });

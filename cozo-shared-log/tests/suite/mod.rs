@@ -1,4 +1,8 @@
 //! What every medium has to stand. A test gets a function that opens the same log once more.
+#![allow(dead_code)]
+
+#[allow(dead_code)]
+pub mod server;
 
 use cozo_shared_log::{Appended, Bounds, Entry, Log, LogError, SharedLog, medium::Medium, testing::Faulty};
 use std::{
@@ -127,7 +131,11 @@ fn truncate(open: Open<'_>, name: &str) {
 fn truncated_while_read(open: Open<'_>, name: &str) {
     let (appender, truncator, reader) = (log(open, name), log(open, name), log(open, name));
     thread::scope(|scope| {
-        scope.spawn(move || (1..=200_u64).for_each(|n| drop(appender.append(n, &n.to_le_bytes(), SECONDS).unwrap())));
+        scope.spawn(move || {
+            for number in 1..=200_u64 {
+                appender.append(number, &number.to_le_bytes(), SECONDS).unwrap();
+            }
+        });
         scope.spawn(move || {
             let mut last = 0;
             while last < 200 {
@@ -233,7 +241,9 @@ fn damaged(open: Open<'_>, name: &str) {
 /// An append that arrives after its number was removed is seen by nobody.
 fn late(open: Open<'_>, name: &str) {
     let log = log(open, name);
-    (1..=5).for_each(|number| drop(log.append(number, b"entry", SECONDS).unwrap()));
+    for number in 1..=5 {
+        log.append(number, b"entry", SECONDS).unwrap();
+    }
     let (medium, until) = (open(name), Instant::now() + SECONDS);
     let frame = medium.slots(3, 1, until).unwrap().remove(0);
     log.truncate(6, SECONDS).unwrap();
