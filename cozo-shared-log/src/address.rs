@@ -24,8 +24,8 @@ impl Default for Options {
 ///
 /// - `directory:/path` or a path: a folder, for the processes of one machine
 /// - `file:///path`, `memory://`, `s3://bucket/prefix?endpoint=http://...&region=...`: an object store. The keys of S3 are
-///   the options `key` and `secret`, or come from the environment, as `AWS_ACCESS_KEY_ID` and so on. `memory://name` is shared in
-///   the process, `memory://` is by itself.
+///   the options `key` and `secret`, or come from the environment, as `AWS_ACCESS_KEY_ID` and so on. `memory://name` is
+///   shared in the process, `memory://` is by itself.
 /// - `etcd://host:2379,other:2379/prefix`: etcd; `etcd+https://` with TLS
 pub fn open(address: &str, options: &Options) -> Result<Arc<dyn SharedLog>, LogError> {
     Ok(Arc::new(Log::open(open_medium(address)?, options.timeout)?))

@@ -79,7 +79,7 @@ impl Directory {
         Ok(temporary)
     }
 
-    /// A crash may not keep entries of the new subfolder and lose the last of the one before, so that one is synchronised as well.
+    /// A crash may not keep entries of the new subfolder and lose the last of the one before, so both are synchronised.
     fn add_group(&self, number: u64) -> io::Result<()> {
         match fs::create_dir(self.group(number)) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),

@@ -8,7 +8,10 @@
 //! Numbers are little endian. The checksum covers all but itself.
 
 use rand::random;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 const MAGIC: &[u8; 4] = b"CzSL";
 const VERSION: u8 = 1;
@@ -38,14 +41,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer like no other. The nonce starts at random, so that a forked process does not repeat another's for long.
+    /// A writer like no other.
     pub fn new() -> Writer {
-        Writer { id: random(), next: AtomicU64::new(random()) }
+        Writer { id: random(), next: AtomicU64::new(0) }
     }
 
-    /// The author of one more append.
+    /// The author of one more append. A forked process has the same writer, but another number of its own.
     pub fn author(&self) -> Author {
-        Author { writer: self.id, nonce: self.next.fetch_add(1, Ordering::Relaxed) }
+        Author { writer: self.id.wrapping_add(process::id().into()), nonce: self.next.fetch_add(1, Ordering::Relaxed) }
     }
 }
 

@@ -62,8 +62,8 @@ pub struct Bounds {
 
 /// A log that many processes append to and read.
 ///
-/// All methods block, and all may be called by many threads and processes at once. A timeout bounds the whole call, except that a
-/// request to a local file system is never broken off.
+/// All methods block, and all may be called by many threads and processes at once. A timeout bounds the whole call,
+/// except that a request to a local file system is never broken off.
 pub trait SharedLog: Send + Sync + Debug {
     /// What the log is, for messages: `directory /path`, `etcd://...`.
     fn name(&self) -> String;

@@ -6,8 +6,8 @@
 //!              ^ the marker      ^ the next append
 //! ```
 //!
-//! The marker decides what was removed, not the slots: an append that was delayed for long may fill a slot before the marker.
-//! So each append and each read looks at the marker afterwards.
+//! The marker decides what was removed, not the slots: an append that was delayed for long may fill a slot before
+//! the marker. So each append and each read looks at the marker afterwards.
 
 use crate::{
     Appended, Bounds, Entry, LogError, SharedLog,
@@ -23,6 +23,8 @@ use std::{
 };
 
 const BLOBS: &str = "blobs/";
+/// No log gets there, and one more is still a number.
+const LARGEST_NUMBER: u64 = 1 << 60;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// A shared log in a medium.
@@ -46,7 +48,7 @@ enum Slot {
 impl Log {
     /// The log in a medium.
     pub fn open(medium: Box<dyn Medium>, timeout: Duration) -> Result<Log, LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         let log = Log { medium, writer: Writer::new(), first: AtomicU64::new(1), last: AtomicU64::new(0) };
         let last = log.retry(until, || log.medium.find_last(until))?;
         log.last.store(last, Ordering::Relaxed);
@@ -190,7 +192,7 @@ impl SharedLog for Log {
     }
 
     fn append(&self, number: u64, entry: &[u8], timeout: Duration) -> Result<Appended, LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         if let Some(appended) = self.decided(number, until)? {
             return Ok(appended);
         }
@@ -206,7 +208,8 @@ impl SharedLog for Log {
     }
 
     fn read(&self, from: u64, most_bytes: usize, timeout: Duration) -> Result<Vec<Entry>, LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
+        let from = from.min(LARGEST_NUMBER);
         let slots = self.retry(until, || self.medium.slots(from, most_bytes, until))?;
         let first = self.marker(until)?;
         if from < first {
@@ -236,17 +239,17 @@ impl SharedLog for Log {
     }
 
     fn bounds(&self, timeout: Duration) -> Result<Bounds, LogError> {
-        self.bounds_until(Instant::now() + timeout)
+        self.bounds_until(deadline(timeout))
     }
 
     fn wait(&self, last: u64, timeout: Duration) -> Result<u64, LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         // Questions that belong to the wait have time of their own, or a wait of 0 could not ask.
         let grace = Duration::from_secs(5);
         loop {
             // The slot may be filled and removed between two looks at it, so the bounds are read now and then.
             let slice = until.min(Instant::now() + Duration::from_secs(1));
-            match self.medium.wait(last + 1, slice) {
+            match self.medium.wait(last.min(LARGEST_NUMBER) + 1, slice) {
                 Ok(()) => {}
                 Err(Failure::Lost(_)) => thread::sleep(Duration::from_millis(5)),
                 Err(failure) => return Err(self.failed(failure)),
@@ -259,7 +262,7 @@ impl SharedLog for Log {
     }
 
     fn truncate(&self, first: u64, timeout: Duration) -> Result<(), LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         let bounds = self.bounds_until(until)?;
         let first = first.min(bounds.last + 1);
         if first > bounds.first {
@@ -271,16 +274,16 @@ impl SharedLog for Log {
 
     fn put_blob(&self, name: &str, content: &mut dyn Read, timeout: Duration) -> Result<(), LogError> {
         let path = Log::blob_path(name)?;
-        self.medium.put_blob(&path, content, Instant::now() + timeout).map_err(|failure| self.failed(failure))
+        self.medium.put_blob(&path, content, deadline(timeout)).map_err(|failure| self.failed(failure))
     }
 
     fn get_blob(&self, name: &str, timeout: Duration) -> Result<Option<Box<dyn Read + Send>>, LogError> {
-        let (path, until) = (Log::blob_path(name)?, Instant::now() + timeout);
+        let (path, until) = (Log::blob_path(name)?, deadline(timeout));
         self.retry(until, || self.medium.get_blob(&path, until))
     }
 
     fn list_blobs(&self, prefix: &str, timeout: Duration) -> Result<Vec<String>, LogError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         let paths = self.retry(until, || self.medium.list_blobs(BLOBS, until))?;
         let names = paths.iter().filter_map(|path| path.strip_prefix(BLOBS));
         let mut names: Vec<_> = names.filter(|name| name.starts_with(prefix)).map(String::from).collect();
@@ -289,9 +292,14 @@ impl SharedLog for Log {
     }
 
     fn remove_blob(&self, name: &str, timeout: Duration) -> Result<(), LogError> {
-        let (path, until) = (Log::blob_path(name)?, Instant::now() + timeout);
+        let (path, until) = (Log::blob_path(name)?, deadline(timeout));
         self.retry(until, || self.medium.remove_blob(&path, until))
     }
+}
+
+/// When a timeout ends. The longest ones would overflow.
+fn deadline(timeout: Duration) -> Instant {
+    Instant::now() + timeout.min(Duration::from_secs(1 << 30))
 }
 
 /// Pauses between attempts, which grow.

@@ -14,13 +14,12 @@ pub struct Faulty {
     medium: Box<dyn Medium>,
     state: AtomicU64,
     one_in: u64,
-    injected: AtomicU64,
 }
 
 impl Faulty {
     /// Faults for a medium, determined by the seed and the order of the operations.
     pub fn new(medium: Box<dyn Medium>, seed: u64, one_in: u64) -> Faulty {
-        Faulty { medium, state: AtomicU64::new(seed), one_in, injected: AtomicU64::new(0) }
+        Faulty { medium, state: AtomicU64::new(seed), one_in }
     }
 
     /// SplitMix64: well mixed numbers from a counter.
@@ -36,7 +35,6 @@ impl Faulty {
         if !word.is_multiple_of(self.one_in) {
             return work();
         }
-        self.injected.fetch_add(1, Ordering::Relaxed);
         match word / self.one_in % 4 {
             0 => Err(Failure::Lost("the question was lost, by the test".into())),
             1 => {
@@ -110,13 +108,5 @@ impl Medium for Faulty {
 
     fn remove_blob(&self, path: &str, until: Instant) -> Outcome<()> {
         self.with(|| self.medium.remove_blob(path, until))
-    }
-}
-
-/// Whether faults happened, so that a test does not pass for lack of them.
-impl Faulty {
-    /// How many operations were disturbed.
-    pub fn injected(&self) -> u64 {
-        self.injected.load(Ordering::Relaxed)
     }
 }

@@ -18,18 +18,25 @@ pub const SECONDS: Duration = Duration::from_secs(20);
 /// Opens a new, empty medium, or the one of that name again.
 pub type Open<'a> = &'a (dyn Fn(&str) -> Box<dyn Medium> + Sync);
 
+type Test<'a> = &'a dyn Fn(Open<'_>, &str);
+
 pub fn all(open: Open<'_>) {
-    let tests: &[(&str, fn(Open<'_>, &str))] = &[
-        ("order", order),
-        ("exclusive", exclusive),
-        ("truncate", truncate),
-        ("truncated-while-read", truncated_while_read),
-        ("wakes", wakes),
-        ("blobs", blobs),
-        ("large", large),
-        ("damaged", damaged),
-        ("late", late),
-        ("lost", lost),
+    rounds(open, 200);
+}
+
+/// All tests. The number of rounds is for servers that are slow.
+pub fn rounds(open: Open<'_>, rounds: usize) {
+    let tests: &[(&str, Test<'_>)] = &[
+        ("order", &order),
+        ("exclusive", &|open, name| exclusive(open, name, rounds)),
+        ("truncate", &truncate),
+        ("truncated-while-read", &|open, name| truncated_while_read(open, name, rounds as u64)),
+        ("wakes", &wakes),
+        ("blobs", &blobs),
+        ("large", &large),
+        ("damaged", &damaged),
+        ("late", &late),
+        ("lost", &|open, name| lost(open, name, rounds * 3 / 4)),
     ];
     for (name, test) in tests {
         let start = Instant::now();
@@ -89,13 +96,13 @@ fn order(open: Open<'_>, name: &str) {
 }
 
 /// Four appenders at once: each acknowledged entry is there once, under the number that was acknowledged.
-fn exclusive(open: Open<'_>, name: &str) {
+fn exclusive(open: Open<'_>, name: &str, rounds: usize) {
     let done = Mutex::new(HashMap::new());
     thread::scope(|scope| {
         for thread in 0..4 {
             let (log, done) = (log(open, name), &done);
             scope.spawn(move || {
-                for index in 0..200 {
+                for index in 0..rounds {
                     let entry = format!("{thread}.{index}");
                     let number = append_somewhere(&log, entry.as_bytes());
                     assert!(done.lock().unwrap().insert(number, entry).is_none());
@@ -104,7 +111,7 @@ fn exclusive(open: Open<'_>, name: &str) {
         }
     });
     let (all, done) = (entries(&log(open, name)), done.into_inner().unwrap());
-    assert_eq!(all.len(), 800);
+    assert_eq!(all.len(), 4 * rounds);
     assert!(all.iter().all(|entry| done[&entry.number].as_bytes() == entry.bytes));
 }
 
@@ -128,23 +135,23 @@ fn truncate(open: Open<'_>, name: &str) {
 }
 
 /// One appends, one truncates what is 20 entries old, one reads: it sees all in order but for what was truncated.
-fn truncated_while_read(open: Open<'_>, name: &str) {
+fn truncated_while_read(open: Open<'_>, name: &str, rounds: u64) {
     let (appender, truncator, reader) = (log(open, name), log(open, name), log(open, name));
     thread::scope(|scope| {
         scope.spawn(move || {
-            for number in 1..=200_u64 {
+            for number in 1..=rounds {
                 appender.append(number, &number.to_le_bytes(), SECONDS).unwrap();
             }
         });
         scope.spawn(move || {
             let mut last = 0;
-            while last < 200 {
+            while last < rounds {
                 last = truncator.wait(last, SECONDS).unwrap();
                 truncator.truncate(last.saturating_sub(20), SECONDS).unwrap();
             }
         });
         let mut next = 1;
-        while next <= 200 {
+        while next <= rounds {
             reader.wait(next - 1, SECONDS).unwrap();
             match reader.read(next, 100, SECONDS) {
                 Ok(entries) => entries.iter().for_each(|entry| {
@@ -256,14 +263,14 @@ fn late(open: Open<'_>, name: &str) {
 }
 
 /// Two appenders whose questions and answers get lost: what was acknowledged is there once, in its place, and no more.
-fn lost(open: Open<'_>, name: &str) {
+fn lost(open: Open<'_>, name: &str, rounds: usize) {
     let done = Mutex::new(HashMap::new());
     thread::scope(|scope| {
         for thread in 0..2 {
             let log = Log::open(Box::new(Faulty::new(open(name), 42 + thread, 4)), SECONDS).unwrap();
             let done = &done;
             scope.spawn(move || {
-                for index in 0..150 {
+                for index in 0..rounds {
                     let entry = format!("{thread}.{index}");
                     let number = append_somewhere(&log, entry.as_bytes());
                     assert!(done.lock().unwrap().insert(number, entry).is_none());
@@ -272,6 +279,6 @@ fn lost(open: Open<'_>, name: &str) {
         }
     });
     let (all, done) = (entries(&log(open, name)), done.into_inner().unwrap());
-    assert_eq!(all.len(), 300);
+    assert_eq!(all.len(), 2 * rounds);
     assert!(all.iter().all(|entry| done[&entry.number].as_bytes() == entry.bytes));
 }
