@@ -1,4 +1,5 @@
 //! Logs in folders, also by processes that are killed.
+#![allow(clippy::unwrap_used)]
 
 mod suite;
 

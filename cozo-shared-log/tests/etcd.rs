@@ -1,4 +1,5 @@
 //! Logs in etcd: one node, and three of which one is killed and comes back.
+#![allow(clippy::unwrap_used)]
 #![cfg(feature = "etcd")]
 
 mod suite;

@@ -1,4 +1,5 @@
 //! Logs in object stores: memory, files, and S3 as moto serves it.
+#![allow(clippy::unwrap_used)]
 #![cfg(feature = "object-store")]
 
 mod suite;

@@ -91,6 +91,9 @@ fn order(open: Open<'_>, name: &str) {
     assert_eq!(all.len(), 40);
     assert!(all.iter().all(|entry| entry.bytes == entry.number.to_le_bytes()));
     assert_eq!(one.read(7, 0, SECONDS).unwrap().len(), 1);
+    assert!(one.read(u64::MAX, usize::MAX, Duration::MAX).unwrap().is_empty());
+    assert_eq!(one.wait(u64::MAX, Duration::ZERO).unwrap(), 40);
+    assert!(matches!(one.append(u64::MAX, b"far", SECONDS), Err(LogError::Gap { missing: 41, .. })));
     assert_eq!(one.append(41, b"", SECONDS).unwrap(), Appended::Done);
     assert_eq!(one.read(41, 100, SECONDS).unwrap(), [Entry { number: 41, bytes: Vec::new() }]);
 }
