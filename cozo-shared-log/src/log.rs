@@ -119,7 +119,6 @@ impl Log {
         loop {
             match self.medium.create(number, framed, until) {
                 Ok(Created::New) => return Ok(Appended::Done),
-                Ok(Created::Exists) if lost.is_none() => return Ok(Appended::Taken),
                 Ok(Created::Gap) if lost.is_none() => return Err(LogError::Gap { number, missing: number - 1 }),
                 Ok(_) => {}
                 Err(Failure::Lost(why)) => lost = Some(why),
@@ -130,6 +129,11 @@ impl Log {
             match self.slot(number, author, until) {
                 Ok(Slot::Ours) => return Ok(Appended::Done),
                 Ok(Slot::Others) => return Ok(Appended::Taken),
+                // Whoever had the number was removed since. That may have been us.
+                Ok(Slot::Empty) if self.medium.first(until).is_ok_and(|first| first > number) => {
+                    return lost.map_or(Ok(Appended::Taken), |why| Err(LogError::Unknown { number, why }));
+                }
+                // S3 answers as if the slot was filled when two fill it at once, even if none does.
                 Ok(Slot::Empty) | Err(Failure::Lost(_)) => {}
                 Err(Failure::Refused(why) | Failure::NotDurable(why)) => return Err(LogError::Unknown { number, why }),
             }
