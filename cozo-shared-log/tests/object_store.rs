@@ -30,9 +30,10 @@ mod s3 {
     /// A bucket in moto, which ends with the result.
     fn moto() -> (Server, u16) {
         let venv = tool("venv.sh", &["moto", "moto[server]"]);
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/moto.py");
         let port = free_port();
-        let mut command = Command::new(format!("{}/bin/moto_server", String::from_utf8_lossy(&venv.stdout).trim()));
-        let server = Server::start(command.args(["-p", &port.to_string()]), port);
+        let mut command = Command::new(format!("{}/bin/python", String::from_utf8_lossy(&venv.stdout).trim()));
+        let server = Server::start(command.args([script, &port.to_string()]), port);
         let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let request = "PUT /bucket HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         connection.write_all(request.as_bytes()).unwrap();
