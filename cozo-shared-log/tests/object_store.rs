@@ -30,7 +30,7 @@ mod s3 {
     /// A bucket in moto, which ends with the result.
     fn moto() -> (Server, u16) {
         let venv = tool("venv.sh", &["moto", "moto[server]"]);
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/moto.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/s3_server.py");
         let port = free_port();
         let mut command = Command::new(format!("{}/bin/python", String::from_utf8_lossy(&venv.stdout).trim()));
         let server = Server::start(command.args([script, &port.to_string()]), port);

@@ -3,7 +3,7 @@
 import sys
 import threading
 
-from moto.server import DomainDispatcherApplication, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import run_simple
 
 application = DomainDispatcherApplication(create_backend_app)
@@ -15,4 +15,4 @@ def one_at_a_time(environment, start_response):
         return list(application(environment, start_response))
 
 
-run_simple("127.0.0.1", int(sys.argv[1]), one_at_a_time, threaded=True)
+run_simple("127.0.0.1", int(sys.argv[1]), one_at_a_time, threaded=True, request_handler=MotoRequestHandler)
