@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test fmt lint unit python header soak bench bench-check bench-report docs fuzz cargo
+.PHONY: help demo test test-shared-log fmt lint unit python header soak bench bench-check bench-report docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ soak: cargo          ## the long versions of the crash, fault, isolation and loa
 	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
 	COZO_REQUESTS=1000 $(CARGO) test --workspace --test server_random
 	COZO_EXPRESSIONS=10000 $(CARGO) test --workspace --test bounds
+
+test-shared-log: cargo ## test the shared log over an object store, S3 and etcd, too
+	$(CARGO) test --package cozo-shared-log --all-features
 
 fmt: cargo           ## format the code
 	cargo fmt --all
