@@ -35,6 +35,7 @@ mod recovery;
 mod tests;
 mod threads;
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -191,23 +192,27 @@ impl KvEngine for RocksDb {
     /// Writes the keys to a file, and ingests it.
     fn append(&self, pairs: &mut dyn KvPairs) -> Result<bool, StorageError> {
         let added = failed("add a file");
-        // The file survives a loss of power and damage to the log, and so must all earlier commits: in files, too.
-        self.db.flush().map_err(&added)?;
         let path = self.db.path().join(APPENDED_FILE);
         let mut file = SstFileWriter::create(&self.setup);
         file.open(&path).map_err(&added)?;
         let (mut key, mut value, mut is_empty) = (vec![], vec![], true);
-        while pairs.next(&mut key, &mut value)? {
-            if value.len() >= self.min_blob_bytes {
-                return Ok(false);
+        let mut fit = true;
+        while fit && pairs.next(&mut key, &mut value)? {
+            fit = value.len() < self.min_blob_bytes;
+            if fit {
+                file.put(&key, &value).map_err(&added)?;
+                is_empty = false;
             }
-            file.put(&key, &value).map_err(&added)?;
-            is_empty = false;
         }
-        if is_empty {
-            return Ok(true);
+        if is_empty || !fit {
+            drop(file);
+            // An error is harmless: the next one replaces the file.
+            let _ = fs::remove_file(&path);
+            return Ok(fit);
         }
         file.finish().map_err(&added)?;
+        // The file survives a loss of power and damage to the log, and so must all earlier commits: in files, too.
+        self.db.flush().map_err(&added)?;
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         let family = self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME).expect("the family was opened by name");
