@@ -18,7 +18,7 @@ use crate::exec::profile::{Clock, Profile};
 use crate::exec::rowset::seen::Seen;
 use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::sorting::Disk;
-use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS};
+use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS, PARTITION_SHARE_OF_MEMORY};
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
 use crate::index::search::{SearchCache, SearchWork};
@@ -26,6 +26,7 @@ use crate::plan::{Plan, RulePlan, SortKey};
 use crate::program::checked_time;
 use crate::spill::SpillSpace;
 use crate::sync::Mutex;
+use crate::threads;
 use crate::txn::View;
 use crate::value::{Batch, DataValue};
 
@@ -168,6 +169,16 @@ impl<'a> Run<'a> {
     /// Where rows go when memory is used up; `None` if they may not. Most runs do not need it, so it is made when it is asked for.
     pub fn disk(&self) -> Option<&Disk> {
         self.space.map(|space| self.disk.get_or_init(|| Disk::new(space, self.budget)))
+    }
+
+    /// The bytes that the rows of a predicate may take before they are parted.
+    pub fn share_bytes(&self) -> usize {
+        self.budget.spill_above() / PARTITION_SHARE_OF_MEMORY
+    }
+
+    /// The bytes that a part of them, or of a build side, may take in one thread.
+    pub fn part_bytes(&self) -> usize {
+        self.share_bytes() / threads::count()
     }
 
     /// The timestamp of one of the plan's times in this execution.

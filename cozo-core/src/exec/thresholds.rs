@@ -193,6 +193,10 @@ pub const PARTITION_SHARE_OF_MEMORY: usize = 2;
 /// Unit: bytes. Bench: `spill`.
 pub const MAX_SHARED_FILE_BYTES: u64 = 64 << 20;
 
+/// A write in memory makes copies of its rows, coerced and sorted: together so many times the memory of the rows.
+/// Unit: ratio. Bench: `spill`.
+pub const WRITE_COPIES: usize = 3;
+
 /// The bytes that an index of rows takes besides their values.
 /// Unit: bytes per row. Bench: `spill`.
 pub const BUILD_BYTES_AROUND_ROW: usize = 24;

@@ -14,7 +14,6 @@ pub struct Tables<'a> {
 }
 
 /// The rows that each operator of a rule reads of its table, if it reads one: what [`Tables::range`] says, for other threads.
-#[derive(Clone)]
 pub struct Ranges(Vec<Option<Range<usize>>>);
 
 impl Ranges {
@@ -31,10 +30,5 @@ impl Ranges {
     /// The rows that the operator at a position reads of one of `tables`.
     pub fn get(&self, position: usize, table: usize, tables: &[Table]) -> Range<usize> {
         self.0[position].clone().unwrap_or(0..tables[table].len())
-    }
-
-    /// The rows that the operator at a position reads of its only table.
-    pub fn at(&self, position: usize) -> Range<usize> {
-        self.0[position].clone().unwrap_or_default()
     }
 }

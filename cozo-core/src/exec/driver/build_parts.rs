@@ -64,21 +64,23 @@ impl<'r> Build<'r> {
     pub fn is_large(&self, recurs: bool, tables: &[Table], run: &Run<'_>) -> bool {
         let rows = match self.source {
             Source::Table(table) => tables[*table].len(),
-            Source::Stored(read) => {
-                let stored = Stored::of(read, run);
-                if self.by_expressions.is_none()
-                    && BuildSide::of_stored(stored, self.keys, self.outputs, run).copies_nothing()
-                {
-                    return false;
-                }
-                Stored::of(read, run).most_rows(&self.key_range(run)) as usize
-            }
+            Source::Stored(read) => Stored::of(read, run).most_rows(&self.key_range(run)) as usize,
         };
         // To read a relation in partitions takes longer than an index in memory, so the index may take as much as blocks may,
         // and twice that where it is used again and again.
         let most_bytes = run.budget.hold_bytes() * if recurs { 2 } else { 1 };
         let row_bytes = (self.keys.len() + self.outputs.len()) * size_of::<i64>() + BUILD_BYTES_AROUND_ROW;
-        rows.saturating_mul(row_bytes) > most_bytes
+        rows.saturating_mul(row_bytes) > most_bytes && !self.copies_nothing(run)
+    }
+
+    /// Whether an index of the relation copies no rows.
+    fn copies_nothing(&self, run: &Run<'_>) -> bool {
+        match self.source {
+            Source::Stored(read) if self.by_expressions.is_none() => {
+                BuildSide::of_stored(Stored::of(read, run), self.keys, self.outputs, run).copies_nothing()
+            }
+            _ => false,
+        }
     }
 }
 

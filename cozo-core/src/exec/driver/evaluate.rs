@@ -18,7 +18,6 @@ use crate::exec::rowset::top_k::TopK;
 use crate::exec::run::Run;
 use crate::exec::sink::{Allowance, PartitionKey, Sink, into_partitions};
 use crate::exec::sorting::{RunOrder, sort_rows};
-use crate::exec::thresholds::PARTITION_SHARE_OF_MEMORY;
 use crate::index::search::listing;
 use crate::plan::{ComponentPlan, ConstantPlan, Source, TableKind};
 use crate::program::{ConstantRows, ProgramError};
@@ -123,7 +122,7 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
         set.order = RunOrder::Rows(run.wanted.order.clone());
     }
     let allowance = matches!(&sink, Sink::Groups(groups) if groups.may_part() && run.space.is_some())
-        .then(|| Arc::new(Allowance::new(run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY)));
+        .then(|| Arc::new(Allowance::new(run.share_bytes())));
     sink.allow(allowance.clone());
     run_rules(component, tables, run, &mut sink)?;
     tables[table] = match sink {

@@ -9,10 +9,9 @@ use crate::exec::error::ExecError;
 use crate::exec::run::Run;
 use crate::exec::sink::GroupSink;
 use crate::exec::sorting::{Disk, part_again};
-use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
+use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_PARTITION_LEVEL};
 use crate::program::AggregationUse;
 use crate::spill::{SpillWriter, SpilledRows};
-use crate::threads;
 
 /// The columns of a head that group.
 pub fn grouping_columns(aggregations: &[Option<AggregationUse>]) -> Vec<usize> {
@@ -33,7 +32,7 @@ pub struct PartedGroups<'r> {
 impl<'r> PartedGroups<'r> {
     /// Groups by the columns without an aggregation.
     pub fn new(run: &'r Run<'r>, disk: &'r Disk, aggregations: &'r [Option<AggregationUse>]) -> Self {
-        let most_bytes = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count();
+        let most_bytes = run.part_bytes();
         PartedGroups { run, disk, aggregations, keys: grouping_columns(aggregations), most_bytes }
     }
 

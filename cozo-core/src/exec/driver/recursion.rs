@@ -25,10 +25,10 @@ use crate::exec::rowset::table::{OnDisk, Table};
 use crate::exec::run::Run;
 use crate::exec::sink::{Allowance, PartitionKey, into_partitions};
 use crate::exec::sorting::{Disk, part_again};
-use crate::exec::thresholds::{MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
+use crate::exec::thresholds::MAX_PARTITION_LEVEL;
 use crate::expr::Expr;
 use crate::plan::{ComponentPlan, JoinPlan, OperatorKind, RulePlan, Source, TableKind, TablePart};
-use crate::spill::{SpillWriter, SpilledRows};
+use crate::spill::SpilledRows;
 use crate::threads;
 
 /// Runs the rules of mutually recursive predicates until a round adds nothing.
@@ -39,10 +39,9 @@ pub fn run_to_fixpoint(
     run: &Run<'_>,
 ) -> Result<(), ExecError> {
     let parted = run.space.and_then(|_| carried_column(component, run));
-    let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY;
     let allowance = match parted {
-        Some(_) => Some(Allowance::new(share)),
-        None => may_run_on_disk(component, run).then(|| Allowance::last_resort(share)),
+        Some(_) => Some(Allowance::new(run.share_bytes())),
+        None => may_run_on_disk(component, run).then(|| Allowance::last_resort(run.share_bytes())),
     };
     let allowance = allowance.map(Arc::new);
     let fixpoint = Fixpoint::new(component, run, allowance.clone());
@@ -167,9 +166,8 @@ impl PartedRecursion<'_> {
         tables: &mut [Table],
     ) -> Result<Option<SpilledRows>, ExecError> {
         let (run, planned) = (self.run, &self.run.plan.tables[self.table]);
-        let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count();
         let may_part = level < MAX_PARTITION_LEVEL;
-        let allowance = Arc::new(Allowance::new(if may_part { share } else { usize::MAX }));
+        let allowance = Arc::new(Allowance::new(if may_part { run.part_bytes() } else { usize::MAX }));
         let fixpoint = Fixpoint::new(self.component, run, Some(allowance.clone()));
         tables[self.table] = Table::like(planned);
         fixpoint.add(self.table, rows, tables, 0)?;
@@ -177,11 +175,7 @@ impl PartedRecursion<'_> {
         let done = std::mem::replace(&mut tables[self.table], Table::like(planned));
         let written = match fixpoint.gave_up() {
             true => None,
-            false => {
-                let mut writer = SpillWriter::new(self.disk.file(), planned.arity);
-                done.write(0..done.len(), &mut writer)?;
-                Some(writer.finish()?)
-            }
+            false => Some(done.write(0..done.len(), self.disk.file())?),
         };
         drop(done);
         allowance.release(run.budget);

@@ -28,10 +28,9 @@ use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk, Table};
 use crate::exec::run::Run;
 use crate::exec::sink::{Allowance, PartitionKey, into_partitions};
 use crate::exec::sorting::{Disk, append_partitions, part_again};
-use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_PARTITION_LEVEL, PARTITION_SHARE_OF_MEMORY};
+use crate::exec::thresholds::{MAX_BATCH_ROWS, MAX_PARTITION_LEVEL};
 use crate::plan::{ComponentPlan, RulePlan, TableKind};
-use crate::spill::{SpillWriter, SpilledRows};
-use crate::threads;
+use crate::spill::SpilledRows;
 
 /// Whether the rules of a component can run on rows on disk.
 pub fn may_run_on_disk(component: &ComponentPlan, run: &Run<'_>) -> bool {
@@ -175,7 +174,7 @@ impl RoundsOnDisk<'_> {
         if new.is_empty() {
             return Ok(Some(Grown { old: known.clone(), delta: SpilledRows::empty(planned.arity) }));
         }
-        let share = run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count();
+        let share = run.part_bytes();
         let bytes = known.memory_bytes() + known.len() * BYTES_AROUND_ROW;
         if may_part && bytes > share {
             return Ok(None);
@@ -185,25 +184,19 @@ impl RoundsOnDisk<'_> {
         allowance.take(bytes, run.budget);
         let mut tables: Vec<Table> = (0..number).map(|_| Table::set(0)).collect();
         tables.push(Table::like(planned));
-        tables[number].fill(known)?;
+        tables[number].fill(known, run.budget)?;
         let rules = Fixpoint::new(self.component, run, Some(allowance.clone()));
         rules.add(number, new, &mut tables, known.len())?;
         let grown = match rules.gave_up() {
             true => None,
             false => {
-                let table = &tables[number];
-                let old = if table.has_dead() { self.write(table, 0..known.len())? } else { known.clone() };
-                Some(Grown { old, delta: self.write(table, known.len()..table.len())? })
+                let (table, file) = (&tables[number], || self.disk.file());
+                let old = if table.has_dead() { table.write(0..known.len(), file())? } else { known.clone() };
+                Some(Grown { old, delta: table.write(known.len()..table.len(), file())? })
             }
         };
         drop(tables);
         allowance.release(run.budget);
         Ok(grown)
-    }
-
-    fn write(&self, table: &Table, rows: Range<usize>) -> Result<SpilledRows, ExecError> {
-        let mut writer = SpillWriter::new(self.disk.file(), table.rows().columns.len());
-        table.write(rows, &mut writer)?;
-        Ok(writer.finish()?)
     }
 }

@@ -33,7 +33,7 @@ use crate::exec::rowset::table::Table;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, PartitionKey, Sink, into_partitions};
 use crate::exec::sorting::{Disk, Partitions, append_partitions};
-use crate::exec::thresholds::{BUILD_BYTES_AROUND_ROW, MAX_BATCH_ROWS, PARTITION_SHARE_OF_MEMORY};
+use crate::exec::thresholds::{BUILD_BYTES_AROUND_ROW, MAX_BATCH_ROWS};
 use crate::plan::{MatchOrder, OperatorKind, OperatorPlan, RulePlan, Source};
 use crate::spill::{SpillWriter, SpilledRows};
 use crate::storage::KeyRange;
@@ -189,8 +189,8 @@ impl<'a> Stages<'a> {
                 Ok(gathered)
             }
             Source::Table(table) => {
-                let (table, mut partitions) = (&self.tables[*table], all);
-                table.read_columns(&columns, self.ranges.at(cut), |rows| push(&mut partitions, &rows))?;
+                let (range, mut partitions) = (self.ranges.get(cut, *table, self.tables), all);
+                self.tables[*table].read_columns(&columns, range, |rows| push(&mut partitions, &rows))?;
                 partitions.finish()
             }
         }
@@ -198,10 +198,9 @@ impl<'a> Stages<'a> {
 
     /// Cuts the rows of the relation that the operator at a position reads into pieces, of which each thread can hold one.
     fn cut_build_side(&self, cut: usize, build: &Build<'_>) -> Result<Vec<SpilledRows>, ExecError> {
-        let rows = match build.source {
-            Source::Stored(read) => AllRows::Stored(Stored::of(read, self.run), build.key_range(self.run)),
-            Source::Table(table) => AllRows::Table(&self.tables[*table], self.ranges.at(cut)),
-        };
+        let range = |position: usize, table: usize| self.ranges.get(position, table, self.tables);
+        let tables = Tables { tables: self.tables, range: &range };
+        let rows = AllRows::of(build.source, cut, build.key_range(self.run), &tables, self.run);
         let columns = build.columns();
         let writer = || SpillWriter::new(self.disk.file(), columns.len());
         let (mut pieces, mut piece, mut bytes) = (vec![], writer(), 0);
@@ -209,7 +208,7 @@ impl<'a> Stages<'a> {
             bytes += block.memory_bytes() + block.len * BUILD_BYTES_AROUND_ROW;
             piece.push(&block)?;
             // There is a table of the piece, and what the join makes of it.
-            if bytes >= self.part_bytes() / 2 {
+            if bytes >= self.run.part_bytes() / 2 {
                 pieces.push(std::mem::replace(&mut piece, writer()).finish()?);
                 bytes = 0;
             }
@@ -217,11 +216,6 @@ impl<'a> Stages<'a> {
         })?;
         pieces.push(piece.finish()?);
         Ok(pieces)
-    }
-
-    /// The bytes of the build side that a thread may hold.
-    fn part_bytes(&self) -> usize {
-        self.run.budget.spill_above() / PARTITION_SHARE_OF_MEMORY / threads::count()
     }
 
     /// Joins pairs of partitions by the operator at a position, and runs the operators after it to the end of the stage.
@@ -281,25 +275,22 @@ impl<'a> Stages<'a> {
         let tables = Tables { tables: self.tables, range: &range };
         let part_rule = build_side.by_expressions.map(|_| over_part(rule, cut, keys));
         // The rows of one key may be too many for the memory. A join takes them in parts; for a test, each key is needed once.
-        let most_bytes = self.part_bytes();
+        let most_bytes = run.part_bytes();
         let (mut reader, mut is_first) = (rows.read_all(), true);
         while is_first || reader.rows_left() > 0 {
             is_first = false;
-            let part =
+            let mut part =
                 if is_join { next_part(&mut reader, rows, most_bytes)? } else { distinct(&mut reader, rows.width())? };
             let bytes = part.memory_bytes() + part.len * BUILD_BYTES_AROUND_ROW;
             run.budget.charge(bytes)?;
-            let (part_table, indexed) = match part_rule {
-                Some(_) => ([Table::of_distinct(part)], None),
-                None => ([Table::set(0)], Some(IndexedRows::new(part, keys))),
-            };
+            let of_table = if part_rule.is_some() { std::mem::take(&mut part) } else { Batch::default() };
+            let part_table = [Table::of_distinct(of_table)];
             let whole = |_: usize, _: usize| 0..part_table[0].len();
             let of_part = Tables { tables: &part_table, range: &whole };
             let mut operators = build(rule, &tables, run);
-            operators[cut] = match (&part_rule, indexed) {
-                (Some(rule), _) => build_one(rule, cut, &of_part, run),
-                (None, Some(rows)) => part_join(rule, cut, rows),
-                (None, None) => unreachable!("the rows of a part are in a table, or indexed"),
+            operators[cut] = match &part_rule {
+                Some(rule) => build_one(rule, cut, &of_part, run),
+                None => part_join(rule, cut, IndexedRows::new(part, keys)),
             };
             let flow = self.drive_all(probes, slots, &operators[cut..stage.end], stage.head, &mut worker, sink);
             run.budget.release(bytes);

@@ -16,6 +16,7 @@
 //! over the dedup index and is appended at the end of the rule ([`Table::grow`]).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::exec::error::ExecError;
@@ -25,7 +26,7 @@ use crate::exec::rowset::row_set::{NO_ROWS, RowSet, key_hashes, same_row};
 use crate::exec::sorting::SortedRuns;
 use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::plan::{TableKind, TablePlan};
-use crate::spill::{SpillError, SpillWriter, SpilledRows};
+use crate::spill::{SpillError, SpillFile, SpillWriter, SpilledRows};
 use crate::value::sort::ascend;
 use crate::value::{Batch, Column, DataValue};
 
@@ -125,7 +126,7 @@ impl Table {
         let Some(OnDisk::Rows(rows)) = self.on_disk.as_deref() else { return Ok(()) };
         budget.charge(rows.memory_bytes() + rows.len() * BYTES_AROUND_ROW)?;
         let mut loaded = Table::set(rows.width());
-        loaded.fill(rows)?;
+        loaded.fill(rows, budget)?;
         *self = loaded;
         Ok(())
     }
@@ -250,9 +251,10 @@ impl Table {
     }
 
     /// Fills an empty table with rows on disk, whose keys differ from each other.
-    pub fn fill(&mut self, rows: &SpilledRows) -> Result<(), ExecError> {
+    pub fn fill(&mut self, rows: &SpilledRows, budget: &Budget) -> Result<(), ExecError> {
         let mut reader = rows.read_all();
         while let Some(batch) = reader.next_rows(usize::MAX)? {
+            budget.check()?;
             self.append(batch);
         }
         if self.key_width < self.rows.columns.len() {
@@ -261,12 +263,14 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the living rows of a range.
-    pub fn write(&self, range: Range<usize>, writer: &mut SpillWriter) -> Result<(), SpillError> {
+    /// Writes the living rows of a range into a file.
+    pub fn write(&self, range: Range<usize>, file: Arc<SpillFile>) -> Result<SpilledRows, SpillError> {
+        let mut writer = SpillWriter::new(file, self.rows.columns.len());
         match self.has_dead() || range != (0..self.rows.len) {
-            true => writer.push_some(&self.rows, &self.living(range)),
-            false => writer.push(&self.rows),
+            true => writer.push_some(&self.rows, &self.living(range))?,
+            false => writer.push(&self.rows)?,
         }
+        writer.finish()
     }
 
     /// Appends the rows that the table does not have; returns their number.

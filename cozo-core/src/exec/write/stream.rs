@@ -9,7 +9,7 @@ use super::batch::Mutation;
 use crate::budget::Budget;
 use crate::exec::error::ExecError;
 use crate::exec::sorting::{Disk, RunOrder, SortedRuns};
-use crate::exec::thresholds::MAX_BATCH_ROWS;
+use crate::exec::thresholds::{MAX_BATCH_ROWS, WRITE_COPIES};
 use crate::parse::ast::MutationOp;
 use crate::plan::MutationPlan;
 use crate::schema::SchemaRef;
@@ -24,12 +24,9 @@ pub fn is_streamed(plan: &MutationPlan, schema: &SchemaRef) -> bool {
     puts && !schema.has_indices() && !is_ephemeral(schema.id)
 }
 
-/// A write makes copies of its rows, coerced and sorted: together so many times the memory of the rows.
-const COPIES: usize = 3;
-
 /// Whether the memory does not suffice for the copies of rows that a write makes.
 pub fn is_large(rows: &Batch) -> bool {
-    Budget::current().is_some_and(|budget| budget.spare_bytes() / COPIES < rows.memory_bytes())
+    Budget::current().is_some_and(|budget| budget.spare_bytes() / WRITE_COPIES < rows.memory_bytes())
 }
 
 /// Gives the rows of a batch in parts.

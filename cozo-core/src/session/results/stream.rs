@@ -122,7 +122,7 @@ pub enum ScriptAnswer {
     Stream(ResultStream),
 }
 
-/// More rows stay columns: as rows of values they would take several times the memory.
+/// More rows stay columns: as rows of values they would take several times the memory. Unit: rows.
 const MAX_ROWS_OF_VALUES: usize = 1 << 14;
 
 impl ScriptResult for ScriptAnswer {

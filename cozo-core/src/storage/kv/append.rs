@@ -21,8 +21,8 @@ pub(super) struct AppendedRows<'c> {
     changes: Iter<'c, RowChanges>,
     /// The rows of one relation that are not read yet.
     batches: Batches<'c>,
-    relation: RelationId,
-    codec: Option<Arc<RowCodec>>,
+    /// That relation, and the codec of its rows.
+    relation: Option<(RelationId, Arc<RowCodec>)>,
     /// The rows that were read last, and the first of them that was not given yet.
     batch: Cow<'c, Batch>,
     row: usize,
@@ -32,17 +32,16 @@ pub(super) struct AppendedRows<'c> {
 }
 
 impl<'c> AppendedRows<'c> {
-    /// The rows of changes of known relations, at most so many at a time.
-    pub fn new(relations: &'c OrdMap<RelationId, Relation>, changes: &'c [RowChanges], at_a_time: usize) -> Self {
+    /// All rows of changes of known relations.
+    pub fn new(relations: &'c OrdMap<RelationId, Relation>, changes: &'c [RowChanges]) -> Self {
         AppendedRows {
             relations,
             changes: changes.iter(),
             batches: Batches::One(None),
-            relation: RelationId(0),
-            codec: None,
+            relation: None,
             batch: Cow::Owned(Batch::default()),
             row: 0,
-            left: at_a_time,
+            left: usize::MAX,
             is_done: false,
         }
     }
@@ -53,20 +52,19 @@ impl<'c> AppendedRows<'c> {
         !self.is_done
     }
 
-    /// Reads until there is a row; returns whether there is.
-    fn fill(&mut self) -> Result<bool, StorageError> {
+    /// Reads until there is a row that was not given yet, or to the end.
+    fn fill(&mut self) -> Result<(), StorageError> {
         while self.row == self.batch.len {
             if let Some(rows) = self.batches.next() {
                 (self.batch, self.row) = (rows?, 0);
                 continue;
             }
-            let Some(changes) = self.changes.next() else { return Ok(false) };
-            let known = self.relations.get(&changes.relation);
-            let known = known.ok_or(StorageError::NoSuchRelation(changes.relation.0))?;
-            (self.relation, self.codec) = (changes.relation, Some(known.codec.clone()));
-            self.batches = changes.rows.batches();
+            let Some(RowChanges { relation, rows, .. }) = self.changes.next() else { return Ok(()) };
+            let known = self.relations.get(relation).ok_or(StorageError::NoSuchRelation(relation.0))?;
+            self.relation = Some((*relation, known.codec.clone()));
+            self.batches = rows.batches();
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -75,14 +73,14 @@ impl KvPairs for AppendedRows<'_> {
         if self.left == 0 {
             return Ok(false);
         }
-        if !self.fill()? {
+        self.fill()?;
+        let Some((relation, codec)) = self.relation.as_ref().filter(|_| self.row < self.batch.len) else {
             self.is_done = true;
             return Ok(false);
-        }
+        };
         key.clear();
         value.clear();
-        key.extend_from_slice(&relation_prefix(self.relation));
-        let codec = self.codec.as_ref().expect("there is a row, so there is a relation");
+        key.extend_from_slice(&relation_prefix(*relation));
         codec.write_key(&self.batch.columns, self.row, key)?;
         codec.write_value(&self.batch.columns, self.row, value)?;
         self.row += 1;

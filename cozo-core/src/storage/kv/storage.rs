@@ -10,7 +10,7 @@ use super::catalog::{self, FORMAT_VERSION, format_key};
 use super::engine::{KvBatch, KvEngine, KvSnapshot, KvTraits};
 use super::keys::{ByteRange, relation_prefix};
 use super::snapshot::{KvView, Relation};
-use super::write::Writer;
+use super::write::{Writer, count_appended};
 use crate::schema::{RelationId, with_indices};
 use crate::storage::changes::{ChangeKind, ChangeSet, RowChanges};
 use crate::storage::error::StorageError;
@@ -73,10 +73,12 @@ impl<E: KvEngine> KvStorage<E> {
             [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
             _ => return Ok(false),
         };
+        if self.engine.traits().appendable_bytes == 0 || !are_many_puts(&changes.rows) {
+            return Ok(false);
+        }
         let mut relations = before.relations.clone();
         changes.created.iter().for_each(|schema| drop(relations.insert(schema.id, Relation::new(schema, 0))));
-        let appendable = self.engine.traits().appendable_bytes > 0;
-        if !appendable || !are_appended(before, &relations, &changes.rows)? {
+        if !come_last(before, &relations, &changes.rows)? {
             return Ok(false);
         }
         if !changes.has_rows_alone() {
@@ -93,14 +95,10 @@ impl<E: KvEngine> KvStorage<E> {
             writer.apply(mark)?;
             self.engine.write(writer.finish().0)?;
         }
-        if !self.engine.append(&mut AppendedRows::new(&relations, &changes.rows, usize::MAX))? {
+        if !self.engine.append(&mut AppendedRows::new(&relations, &changes.rows))? {
             return Ok(false);
         }
-        for RowChanges { relation, rows, .. } in &changes.rows {
-            if let Some(known) = relations.get_mut(relation) {
-                known.rows += rows.len() as u64;
-            }
-        }
+        count_appended(&mut relations, &changes.rows);
         self.publish(relations);
         // An error is harmless: the counts are estimates, and are saved again later.
         let _ = self.save_counts(SAVED_SHARE);
@@ -123,7 +121,7 @@ impl<E: KvEngine> KvStorage<E> {
                 return Ok(false);
             }
         }
-        let mut rows = AppendedRows::new(relations, &changes.rows, ROWS_TO_FILL_WITH);
+        let mut rows = AppendedRows::new(relations, &changes.rows);
         while rows.go_on(ROWS_TO_FILL_WITH) {
             if !self.engine.append(&mut rows)? {
                 let mut batch = E::Batch::default();
@@ -167,17 +165,19 @@ fn write_format<E: KvEngine>(engine: &E) -> Result<(), StorageError> {
     engine.write(batch)
 }
 
-/// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation, that come after all others of their relations.
-fn are_appended<S: KvSnapshot>(
+/// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation.
+fn are_many_puts(changes: &[RowChanges]) -> bool {
+    let are_many = changes.iter().map(|change| change.rows.len()).sum::<usize>() >= MANY_ROWS;
+    let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
+    are_many && are_puts && changes.is_sorted_by(|a, b| a.relation < b.relation)
+}
+
+/// Whether rows come after all others of their relations.
+fn come_last<S: KvSnapshot>(
     before: &KvView<S>,
     relations: &OrdMap<RelationId, Relation>,
     changes: &[RowChanges],
 ) -> Result<bool, StorageError> {
-    let are_many = changes.iter().map(|change| change.rows.len()).sum::<usize>() >= MANY_ROWS;
-    let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
-    if !are_many || !are_puts || !changes.is_sorted_by(|a, b| a.relation < b.relation) {
-        return Ok(false);
-    }
     for RowChanges { relation, rows, .. } in changes {
         let Some(Relation { codec, .. }) = relations.get(relation) else { return Ok(false) };
         let mut first = relation_prefix(*relation).to_vec();

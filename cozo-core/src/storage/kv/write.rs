@@ -64,11 +64,7 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
     /// Applies changes whose rows the engine has already, all of them in relations that are created.
     pub fn apply_appended(&mut self, changes: &ChangeSet) -> Result<(), StorageError> {
         self.create(changes);
-        for RowChanges { relation, rows, .. } in &changes.rows {
-            if let Some(known) = self.relations.get_mut(relation) {
-                known.rows += rows.len() as u64;
-            }
-        }
+        count_appended(&mut self.relations, &changes.rows);
         self.define(changes)
     }
 
@@ -160,6 +156,15 @@ impl<'a, S: KvSnapshot, B: KvBatch> Writer<'a, S, B> {
                 relation.saved_rows = relation.rows;
                 self.batch.put(&count_key(id), relation.rows.to_string().as_bytes());
             }
+        }
+    }
+}
+
+/// Adds rows that were appended to the numbers of rows of their relations.
+pub(super) fn count_appended(relations: &mut OrdMap<RelationId, Relation>, changes: &[RowChanges]) {
+    for RowChanges { relation, rows, .. } in changes {
+        if let Some(known) = relations.get_mut(relation) {
+            known.rows += rows.len() as u64;
         }
     }
 }
