@@ -3,9 +3,9 @@
 //! ```text
 //! folder/entries/00000000000000012/00000000000000012345   a slot; a thousand in a subfolder
 //!        first                                            the marker
-//!        truncating                                       locked by who raises the marker
+//!        truncating                                       locked while the marker is raised
 //!        blobs/...  chunks/...                            blobs
-//!        temporary/PID-RANDOM                             files that are not yet whole
+//!        temporary/PID-RANDOM                             files that are being written
 //! ```
 //!
 //! A file is written under a temporary name and synchronised. A slot is then linked to its name, which fails if that exists.
@@ -23,7 +23,7 @@ use std::{
 };
 
 const GROUP: u64 = 1000;
-/// Who is alive has changed his temporary file since.
+/// A living process has changed its temporary file since.
 const OLD: Duration = Duration::from_secs(3600);
 
 /// A folder with a log.

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// An error of a shared log.
 #[derive(Debug, Error, Diagnostic)]
 pub enum LogError {
-    /// The log did not answer, and nothing was changed.
+    /// The log did not answer. No entry was appended; a blob may have been stored or removed.
     #[error("{log} cannot be reached: {why}")]
     #[diagnostic(
         code(shared_log::unreachable),
@@ -25,7 +25,7 @@ pub enum LogError {
         /// The name of the log.
         log: String,
     },
-    /// Nobody knows whether an entry was appended.
+    /// It is not known whether an entry was appended.
     #[error("entry {number} may or may not have been appended: {why}")]
     #[diagnostic(
         code(shared_log::unknown),

@@ -106,7 +106,7 @@ impl Client {
         };
         for line in BufReader::new(answer.into_body().into_reader()).lines() {
             let Ok(line) = line else { break };
-            // An overtaken revision is canceled; whoever waits looks himself then.
+            // etcd cancels a watch of a revision that it has removed. The caller then looks at the slot itself.
             let news = serde_json::from_str::<Value>(&line).unwrap_or_default();
             if news["result"]["events"].is_array() || news["result"]["canceled"] == true {
                 break;

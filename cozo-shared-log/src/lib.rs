@@ -85,7 +85,7 @@ pub trait SharedLog: Send + Sync + Debug {
     /// Returns the number of the last entry: at once if it is beyond `last`, otherwise when it is, or after the timeout.
     fn wait(&self, last: u64, timeout: Duration) -> Result<u64, LogError>;
 
-    /// Removes entries before `first`, at most all there are. Who reads them then gets [`LogError::Truncated`].
+    /// Removes entries before `first`, at most all there are. Reads of them then fail with [`LogError::Truncated`].
     fn truncate(&self, first: u64, timeout: Duration) -> Result<(), LogError>;
 
     /// Stores a blob under a name: whole or not at all. It replaces what has that name.

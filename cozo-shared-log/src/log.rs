@@ -129,7 +129,7 @@ impl Log {
             match self.slot(number, author, until) {
                 Ok(Slot::Ours) => return Ok(Appended::Done),
                 Ok(Slot::Others) => return Ok(Appended::Taken),
-                // Whoever had the number was removed since. That may have been us.
+                // The entry with this number was removed since. It may have been ours.
                 Ok(Slot::Empty) if self.medium.first(until).is_ok_and(|first| first > number) => {
                     return lost.map_or(Ok(Appended::Taken), |why| Err(LogError::Unknown { number, why }));
                 }

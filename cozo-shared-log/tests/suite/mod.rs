@@ -248,7 +248,7 @@ fn damaged(open: Open<'_>, name: &str) {
     assert_eq!(log.append(3, b"other", SECONDS).unwrap(), Appended::Taken);
 }
 
-/// An append that arrives after its number was removed is seen by nobody.
+/// An append that arrives after its number was removed is never read.
 fn late(open: Open<'_>, name: &str) {
     let log = log(open, name);
     for number in 1..=5 {

@@ -31,7 +31,7 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens at.
+/// A port without a listener.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
