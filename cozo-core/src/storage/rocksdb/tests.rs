@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 
 use super::*;
 use crate::schema::{BaseType, ColumnType};
@@ -241,11 +242,19 @@ fn manifest_of(folder: &Path) -> std::path::PathBuf {
     folder.join(fs::read_to_string(folder.join("CURRENT")).unwrap().trim_end())
 }
 
-/// The files of a folder, without RocksDB's journal and lock.
+/// The files of a folder, without RocksDB's journal and lock. If RocksDB removes one of them meanwhile, they are read again.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
-    let named = files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()));
-    named.filter(|(name, _)| !name.starts_with("LO")).collect()
+    let read = || -> io::Result<BTreeMap<String, Vec<u8>>> {
+        let files = fs::read_dir(folder).unwrap().map(|file| Ok(file?.file_name().into_string().unwrap()));
+        let named = files.filter(|name| !name.as_ref().is_ok_and(|name| name.starts_with("LO")));
+        named.map(|name| name.and_then(|name| Ok((name.clone(), fs::read(folder.join(name))?)))).collect()
+    };
+    loop {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            files => return files.unwrap(),
+        }
+    }
 }
 
 /// RocksDB itself reads the rest of such a manifest without a warning, and removes the files that it lacks.
