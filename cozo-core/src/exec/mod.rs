@@ -41,6 +41,7 @@ mod driver;
 mod error;
 mod index;
 mod operators;
+mod piece;
 mod profile;
 mod row;
 mod rows;

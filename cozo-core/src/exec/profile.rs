@@ -19,6 +19,36 @@ pub struct OperatorProfile {
     pub time: Duration,
     /// What it searched, if it asks a search index.
     pub searched: SearchWork,
+    /// How it was done if its rows exceeded the memory.
+    pub beyond_memory: Option<BeyondMemory>,
+}
+
+/// How rows that exceed the memory are processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeyondMemory {
+    /// As sorted runs, which are merged.
+    Runs,
+    /// In partitions by hash, one after another.
+    Partitions,
+    /// Against one piece of a relation after another.
+    Pieces,
+    /// Recursion, one partition after another.
+    Parts,
+    /// Recursion in rounds over partitions.
+    Rounds,
+}
+
+impl BeyondMemory {
+    /// The way as `::explain analyze` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            BeyondMemory::Runs => "sorted runs",
+            BeyondMemory::Partitions => "partitions",
+            BeyondMemory::Pieces => "pieces",
+            BeyondMemory::Parts => "recursion by parts",
+            BeyondMemory::Rounds => "rounds on disk",
+        }
+    }
 }
 
 /// What the operators of all rules did. **A profile never changes how a plan runs.**
@@ -46,6 +76,11 @@ impl Profile {
         self.add_at(rule, rule.operators.len(), OperatorProfile { rows, time, ..OperatorProfile::default() });
     }
 
+    /// Notes how an operator, or the end of a rule, processes rows that exceed the memory.
+    pub(super) fn exceeds(&self, rule: &RulePlan, position: usize, how: BeyondMemory) {
+        self.add_at(rule, position, OperatorProfile { beyond_memory: Some(how), ..OperatorProfile::default() });
+    }
+
     fn add_at(&self, rule: &RulePlan, position: usize, more: OperatorProfile) {
         let mut rules = self.rules.lock();
         let known = rules.entry(rule.number).or_default();
@@ -54,6 +89,7 @@ impl Profile {
         known[position].batches += more.batches;
         known[position].time += more.time;
         known[position].searched.add(&more.searched);
+        known[position].beyond_memory = more.beyond_memory.or(known[position].beyond_memory);
     }
 }
 

@@ -14,7 +14,8 @@ use crate::budget::Budget;
 use crate::exec::error::ExecError;
 use crate::exec::index::cache::{IndexCache, Indexed};
 use crate::exec::index::hash_index::IndexedRows;
-use crate::exec::profile::{Clock, Profile};
+use crate::exec::piece::Piece;
+use crate::exec::profile::{BeyondMemory, Clock, Profile};
 use crate::exec::rowset::seen::Seen;
 use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::sorting::Disk;
@@ -22,7 +23,7 @@ use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS, PARTITION_SHARE_
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
 use crate::index::search::{SearchCache, SearchWork};
-use crate::plan::{Plan, RulePlan, SortKey};
+use crate::plan::{ComponentPlan, Plan, RulePlan, SortKey};
 use crate::program::checked_time;
 use crate::spill::SpillSpace;
 use crate::sync::Mutex;
@@ -93,6 +94,8 @@ pub struct Notes {
     /// In recursion, how many more rows each look-up finds before an index join replaces it, by the number of its operator. At 0
     /// it is replaced.
     pub lookups_left: Mutex<FxHashMap<usize, u64>>,
+    /// The pieces of the lists of operators that are divided, by the number of the operator.
+    pieces: Mutex<FxHashMap<usize, Piece>>,
     /// What an operator builds once and keeps for all rounds and threads, by its type.
     built: Mutex<FxHashMap<(usize, TypeId), Built>>,
 }
@@ -135,6 +138,58 @@ impl Notes {
             }
         };
         Ok(of_type(value))
+    }
+}
+
+impl Notes {
+    /// Notes how an operator processes rows that exceed the memory, if a profile is asked for.
+    pub fn exceeds(&self, rule: &RulePlan, position: usize, how: BeyondMemory) {
+        self.profile.iter().for_each(|profile| profile.exceeds(rule, position, how));
+    }
+
+    /// Notes how the predicates of a component are computed if their rows exceed the memory.
+    pub fn all_exceed(&self, component: &ComponentPlan, how: BeyondMemory) {
+        component.rules.iter().for_each(|rule| self.exceeds(rule, rule.operators.len(), how));
+    }
+
+    /// The piece of its lists that an operator reads now, if that is decided.
+    pub fn piece(&self, operator: usize) -> Option<Piece> {
+        self.pieces.lock().get(&operator).copied()
+    }
+
+    /// The operator at a position of a rule reads the first of so many pieces of its lists.
+    pub fn divide(&self, rule: &RulePlan, position: usize, of: u32) {
+        self.pieces.lock().insert(rule.operators[position].number, Piece { nth: 0, of });
+        if of > 1 {
+            self.exceeds(rule, position, BeyondMemory::Pieces);
+        }
+    }
+
+    /// Begins with the first pieces of the lists that a rule reads. A rule may have given up at others.
+    pub fn first_pieces(&self, rule: &RulePlan) {
+        self.turn_pieces(rule, |_| None);
+    }
+
+    /// Goes on to the next pieces of the lists that a rule reads. Returns `false` if it has read all.
+    pub fn next_pieces(&self, rule: &RulePlan) -> bool {
+        self.turn_pieces(rule, Piece::next)
+    }
+
+    /// Turns to other pieces, as a counter does: those that have no next begin anew. Returns whether one has a next.
+    fn turn_pieces(&self, rule: &RulePlan, next: impl Fn(Piece) -> Option<Piece>) -> bool {
+        let mut pieces = self.pieces.lock();
+        for operator in &rule.operators {
+            let Some(piece) = pieces.get_mut(&operator.number) else { continue };
+            let (before, next) = (*piece, next(*piece));
+            *piece = next.unwrap_or(Piece { nth: 0, ..before });
+            if *piece != before {
+                self.built.lock().retain(|(number, _), _| *number != operator.number);
+            }
+            if next.is_some() {
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -96,6 +96,14 @@ pub const PAIRS_PER_ORDERED_ROW: u64 = 4;
 /// Unit: positions. Bench: `pokec`.
 pub const POSITIONS_PER_PAIR: usize = 4;
 
+/// Sorted lists leave this fraction of the query's free memory to others: one in so many bytes. Beyond it, they are divided into pieces.
+/// Unit: ratio. Bench: `pokec`.
+pub const LISTS_SPARE_SHARE: usize = 4;
+
+/// Sorted lists are divided into at most so many pieces: for each of them, their relations are read again.
+/// Unit: pieces. Bench: `pokec`.
+pub const MAX_PIECES: usize = 256;
+
 /// A sorted list this many times longer than the other is searched, not read through.
 /// Unit: ratio. Bench: `pokec`.
 pub const SEARCH_MIN_RATIO: usize = 16;

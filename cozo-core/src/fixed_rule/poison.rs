@@ -63,6 +63,11 @@ impl Poison {
         Ok(())
     }
 
+    /// Whether [`Poison::make_room`] would not fail now.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        self.memory.as_ref().is_none_or(|memory| bytes <= memory.budget.spare_bytes())
+    }
+
     /// Stops the rule at its next check.
     pub(crate) fn stop(&self, stop: Stop) {
         if let Some(memory) = &self.memory {

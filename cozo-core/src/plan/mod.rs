@@ -236,6 +236,12 @@ pub struct RulePlan {
 }
 
 impl RulePlan {
+    /// Whether the matches of its joins may come in any order.
+    pub fn is_in_any_order(&self) -> bool {
+        let in_order = |operator: &OperatorPlan| matches!(&operator.kind, OperatorKind::Join(join) if join.order != MatchOrder::Any);
+        !self.operators.iter().any(in_order)
+    }
+
     /// About the work that threads can share for each row of the first operator, where reading a row is 1. In recursion joins do
     /// not count: they find rows by position, and their results are compared with the known rows once more when they are merged.
     pub fn row_work(&self) -> u64 {

@@ -59,7 +59,30 @@ impl Options {
         if !value.is_object() {
             return Err(StorageError::BadOptions(format!("expected a JSON object, found {value}")));
         }
-        serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))
+        let options: Options =
+            serde_json::from_value(value).map_err(|error| StorageError::BadOptions(error.to_string()))?;
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Refuses values that mean nothing.
+    fn check(&self) -> Result<(), StorageError> {
+        let sizes = [
+            ("cache_mb", self.cache_mb),
+            ("commit_log_mb", self.commit_log_mb),
+            ("query_memory_mb", self.query_memory_mb),
+            ("temp_limit_mb", self.temp_limit_mb),
+        ];
+        for (name, mb) in sizes {
+            if let Some(mb) = mb.filter(|mb| *mb < 0.0) {
+                let message = format!("the option '{name}' is {mb}, but a size is not negative");
+                return Err(StorageError::BadOptions(message));
+            }
+        }
+        if self.temp_dir.as_ref().is_some_and(|folder| folder.as_os_str().is_empty()) {
+            return Err(StorageError::BadOptions("the option 'temp_dir' is empty: it names a folder".to_string()));
+        }
+        Ok(())
     }
 
     /// The budget of the column cache. The graph cache has a fraction of the same size.
@@ -112,7 +135,7 @@ const MIN_LOG_BYTES: usize = 2 << 20;
 /// The greatest default size of the log. A larger log makes an import hardly faster.
 const MAX_LOG_BYTES: usize = 8 << 20;
 
-/// Converts megabytes to bytes. The conversion saturates, and a negative number becomes 0.
+/// Converts megabytes to bytes. The conversion saturates.
 fn bytes_of_mb(mb: f64) -> usize {
     (mb * f64::from(1 << 20)) as usize
 }

@@ -89,6 +89,8 @@ fn rows_that_exceed_the_memory_give_the_same_answers() {
     for (script, expected) in QUERIES {
         assert_eq!(ints(&large, script), expected, "with memory: {script}");
         assert_eq!(ints(&small, script), expected, "on disk: {script}");
+        assert!(!ways(&small, script).is_empty(), "`::explain analyze` names no way: {script}");
+        assert_eq!(ways(&large, script), [], "{script}");
     }
 }
 
@@ -129,6 +131,20 @@ fn too_little_disk_is_an_error_that_says_so() {
     let error = nowhere.run_default(count).unwrap_err();
     assert_eq!(error.code().unwrap().to_string(), "eval::temp_files");
     assert!(error.help().unwrap().to_string().contains("temp_dir"));
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    for (options, named) in [
+        (r#"{"temp_limit_mb": -1}"#, "temp_limit_mb"),
+        (r#"{"query_memory_mb": -0.5}"#, "query_memory_mb"),
+        (r#"{"cache_mb": -1}"#, "cache_mb"),
+        (r#"{"temp_dir": ""}"#, "temp_dir"),
+    ] {
+        let error = DbInstance::new("mem", "", options).err().unwrap();
+        assert_eq!(error.code().unwrap().to_string(), "db::bad_options");
+        assert!(error.to_string().contains(named), "{error}");
+    }
 }
 
 #[test]
@@ -251,4 +267,48 @@ fn rows_from_disk_are_stored_by_every_engine() {
         db.run_default("?[k, v] := *r{k, v} :replace r {v => k}").unwrap();
         assert_eq!(ints(&db, "?[count(v), min(k)] := *r{v, k}"), [7, 89_993], "{setting}: of equal keys the last");
     }
+}
+
+/// Triangles with a direction around, without, and cliques of four, of which the lists take more than a query may have.
+#[test]
+fn lists_to_intersect_are_read_piece_by_piece() {
+    let edges = |options: &str, node: &str| {
+        let db = DbInstance::new("mem", "", options).unwrap();
+        db.run_default(":create edge {a, b}").unwrap();
+        for part in 0..64 {
+            let script = format!(
+                "e[a, b] := i in int_range({part} * 5000, {part} * 5000 + 5000), a = i % 4001, b = (i * 7919 + 13 * to_int(i / 4001)) % 4003
+                ?[a, b] := e[x, y], a = {}, b = {} :put edge {{a, b}}",
+                node.replace('N', "x"),
+                node.replace('N', "y"),
+            );
+            db.run_default(&script).unwrap();
+        }
+        db
+    };
+    let queries = [
+        "?[count(a), max(c)] := *edge[a, b], *edge[b, c], *edge[c, a]",
+        "?[count(a), max(c)] := *edge[a, b], *edge[b, c], *edge[a, c]",
+        "?[count(a)] := *edge[a, b], *edge[b, c], *edge[a, c], *edge[b, d], *edge[a, d], *edge[c, d]",
+    ];
+    for (node, limit) in [("N", 3), ("N * 1000000007", 6), ("concat('no', to_string(N))", 3)] {
+        let (large, small) = (edges("", node), edges(&format!(r#"{{"query_memory_mb": {limit}}}"#), node));
+        let mut in_pieces = 0;
+        for query in queries {
+            let answer =
+                |db: &DbInstance| db.run_default(query).unwrap_or_else(|error| panic!("{query}: {error:?}")).rows;
+            assert_eq!(answer(&small), answer(&large), "{query}");
+            in_pieces += usize::from(ways(&small, query).contains(&("intersect".into(), "pieces".into())));
+        }
+        assert!(in_pieces >= 2, "{node}: {in_pieces} queries in pieces");
+    }
+}
+
+/// What `::explain analyze` says of the operators of a query that exceed the memory: each with its name.
+fn ways(db: &DbInstance, query: &str) -> Vec<(String, String)> {
+    let analyzed = db.run_default(&format!("::explain analyze {{ {query} }}")).unwrap();
+    let column = |name: &str| analyzed.headers.iter().position(|header| header == name).unwrap();
+    let (operator, beyond) = (column("op"), column("beyond_memory"));
+    let text = |row: &Vec<DataValue>, column: usize| row[column].get_str().map(str::to_string);
+    analyzed.rows.iter().filter_map(|row| Some((text(row, operator).unwrap(), text(row, beyond)?))).collect()
 }

@@ -26,7 +26,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "exec",
         &[
-            &["error", "profile", "thresholds"],
+            &["error", "piece", "profile", "thresholds"],
             &["index", "sorting"],
             &["rows", "rowset"],
             &["run"],
@@ -37,7 +37,12 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ),
     (
         "exec/access",
-        &[&["stored", "tables"], &["all_rows", "build_side", "ordered_scan"], &["lookup_counter", "sorted_lists"]],
+        &[
+            &["stored", "tables"],
+            &["all_rows", "build_side", "ordered_scan"],
+            &["lookup_counter", "pairs"],
+            &["sorted_lists"],
+        ],
     ),
     (
         "exec/driver",

@@ -14,6 +14,7 @@ pub mod all_rows;
 pub mod build_side;
 pub mod lookup_counter;
 pub mod ordered_scan;
+pub mod pairs;
 pub mod sorted_lists;
 pub mod stored;
 pub mod tables;

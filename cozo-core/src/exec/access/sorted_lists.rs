@@ -9,54 +9,82 @@
 //! list of 4        starts[1] .. starts[2] = 2 .. 5         1 2 3
 //! ```
 //!
-//! Lists hold integers. If all columns have integers only, these are the values themselves. Otherwise a dictionary numbers the
-//! values, and all inputs share it, so that equal values have equal numbers.
+//! Lists hold numbers. If all columns have integers only, these are the values themselves. Otherwise a dictionary numbers the
+//! values, and all inputs share it, so that equal values have equal numbers. Numbers within 32 bits of the least take four bytes
+//! each.
+//!
+//! Lists that exceed the memory are divided by their values: a [`Piece`] has the values of one part of the hashes. What the lists of a
+//! piece have in common is a part of the whole, so the rule runs once for each piece.
 
-use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use crate::budget::Stop;
-use crate::exec::access::all_rows::AllRows;
-use crate::exec::access::stored::Stored;
+use super::pairs::{Bounds, Domain, Pairs};
+use crate::budget::{Charge, Stop};
 use crate::exec::error::ExecError;
+use crate::exec::piece::Piece;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::Run;
-use crate::exec::thresholds::{POSITIONS_PER_PAIR, SEARCH_MIN_RATIO};
-use crate::plan::{IntersectInput, IntersectPlan, Source};
-use crate::value::{Batch, Column, DataValue, Num};
+use crate::exec::thresholds::{LISTS_SPARE_SHARE, MAX_PIECES, MIN_ROWS_PER_KEY, POSITIONS_PER_PAIR, SEARCH_MIN_RATIO};
+use crate::plan::IntersectPlan;
+use crate::value::{Column, DataValue, Num};
 
 /// The lists of all inputs of an intersection, over one domain of numbers.
 #[derive(Debug)]
 pub struct SortedLists {
     /// The adjacency of each input.
     of_input: Vec<usize>,
-    adjacencies: Vec<Adjacency>,
     domain: Domain,
+    /// How many pieces there are in all.
+    pub pieces: u32,
+    pub adjacencies: Adjacencies,
+    _charge: Charge,
 }
 
-/// What the numbers in lists stand for.
+/// The adjacencies, by the width of their numbers.
 #[derive(Debug)]
-enum Domain {
+pub enum Adjacencies {
+    /// Numbers as distances from the least.
+    Narrow(Vec<Adjacency<u32>>, i64),
     /// The numbers themselves.
-    Integers,
-    /// The values of a dictionary.
-    Values(Dictionary),
+    Wide(Vec<Adjacency<i64>>),
 }
 
-/// Distinct values, by number.
-#[derive(Debug, Default)]
-struct Dictionary {
-    values: Column,
-    by_value: HashTable<u32>,
+/// A number in a list.
+pub trait ListNumber: Copy + Ord {
+    /// The number at a distance from the least, which is 0 for wide ones.
+    fn near(number: i64, least: i64) -> Self;
+
+    /// The number from its distance.
+    fn far(self, least: i64) -> i64;
+}
+
+impl ListNumber for u32 {
+    fn near(number: i64, least: i64) -> Self {
+        (number - least) as u32
+    }
+
+    fn far(self, least: i64) -> i64 {
+        least + i64::from(self)
+    }
+}
+
+impl ListNumber for i64 {
+    fn near(number: i64, _: i64) -> Self {
+        number
+    }
+
+    fn far(self, _: i64) -> i64 {
+        self
+    }
 }
 
 /// The sorted list of each key.
 #[derive(Debug)]
-struct Adjacency {
+pub struct Adjacency<N> {
     keys: Keys,
     /// Where the list of each key begins in `values`, and where the last one ends.
     starts: Vec<u32>,
-    values: Vec<i64>,
+    values: Vec<N>,
 }
 
 /// The position of each key in `Adjacency::starts`.
@@ -69,31 +97,49 @@ enum Keys {
 }
 
 impl SortedLists {
-    /// Reads the inputs of an intersection.
-    pub fn read(plan: &IntersectPlan, tables: &[Table], run: &Run<'_>) -> Result<Self, ExecError> {
-        let mut of_input: Vec<usize> = vec![];
-        let mut pairs: Vec<[Column; 2]> = vec![];
-        for (i, input) in plan.inputs.iter().enumerate() {
-            match plan.inputs[..i].iter().position(|earlier| reads_the_same(earlier, input, run)) {
-                Some(earlier) => of_input.push(of_input[earlier]),
-                None => {
-                    of_input.push(pairs.len());
-                    pairs.push(read_pairs(input, tables, run)?);
-                }
+    /// Reads the inputs of an intersection: those of a piece, or of the first if the lists exceed the memory and may be divided.
+    pub fn read(
+        plan: &IntersectPlan,
+        tables: &[Table],
+        run: &Run<'_>,
+        piece: Piece,
+        may_divide: bool,
+    ) -> Result<Self, ExecError> {
+        let (of_input, mut pairs) = Pairs::of(plan, tables, run)?;
+        let (domain, bounds) = Domain::of(&mut pairs, run)?;
+        let least = bounds.iter().filter_map(|bounds| bounds.values).map(|(least, _)| least).min().unwrap_or(0);
+        let most = bounds.iter().filter_map(|bounds| bounds.values).map(|(_, most)| most).max().unwrap_or(0);
+        let is_narrow = u32::try_from(most.abs_diff(least)).is_ok();
+        let width = if is_narrow { size_of::<u32>() } else { size_of::<i64>() };
+        let around: usize = bounds.iter().map(Keys::expected_bytes).sum();
+        let rows: usize = bounds.iter().map(|bounds| bounds.rows).sum();
+        let piece = if piece == Piece::WHOLE && may_divide {
+            let spare = run.budget.spare_bytes();
+            Piece { nth: 0, of: pieces(rows * width, (spare - spare / LISTS_SPARE_SHARE).saturating_sub(around)) }
+        } else {
+            piece
+        };
+        let mut charge = run.budget.charge_for_now();
+        charge.add(rows * width / piece.of as usize)?;
+        let mut reading = ListReader { domain: &domain, piece, run, charge };
+        let all = pairs.iter().zip(&bounds);
+        let adjacencies = match is_narrow {
+            true => {
+                let made = all.map(|(pairs, bounds)| Adjacency::read(pairs, bounds, least, &mut reading));
+                Adjacencies::Narrow(made.collect::<Result<_, _>>()?, least)
             }
-        }
-        let all_ints = pairs.iter().flatten().all(|column| column.is_empty() || column.as_dense_ints().is_some());
-        let mut domain = if all_ints { Domain::Integers } else { Domain::Values(Dictionary::default()) };
-        let adjacencies = pairs.into_iter().map(|pair| {
-            let [keys, values] = pair.map(|column| domain.numbers(column));
-            Adjacency::new(&keys, &values)
-        });
-        Ok(SortedLists { of_input, adjacencies: adjacencies.collect(), domain })
+            false => {
+                let made = all.map(|(pairs, bounds)| Adjacency::read(pairs, bounds, 0, &mut reading));
+                Adjacencies::Wide(made.collect::<Result<_, _>>()?)
+            }
+        };
+        let charge = reading.charge;
+        Ok(SortedLists { of_input, domain, pieces: piece.of, adjacencies, _charge: charge })
     }
 
-    /// The list of an input for the key in a row of a column.
+    /// The list of an input in its adjacency for the key in a row of a column.
     #[inline]
-    pub fn list(&self, input: usize, keys: &Column, row: usize) -> &[i64] {
+    pub fn list<'l, N>(&self, lists: &'l [Adjacency<N>], input: usize, keys: &Column, row: usize) -> &'l [N] {
         let key = match (&self.domain, keys) {
             (Domain::Integers, Column::Int(keys)) => keys.get(row),
             (Domain::Integers, keys) => match keys.get(row) {
@@ -102,90 +148,64 @@ impl SortedLists {
             },
             (Domain::Values(dictionary), keys) => dictionary.find(keys, row),
         };
-        key.map_or(&[], |key| self.adjacencies[self.of_input[input]].list(key))
+        key.map_or(&[], |key| lists[self.of_input[input]].list(key))
     }
 
     /// Numbers as the values they stand for.
-    pub fn values(&self, numbers: &[i64]) -> Result<Column, Stop> {
+    pub fn values(&self, numbers: Vec<i64>) -> Result<Column, Stop> {
         match &self.domain {
-            Domain::Integers => Ok(Column::ints(numbers.to_vec())),
+            Domain::Integers => Ok(Column::ints(numbers)),
             Domain::Values(dictionary) => {
-                dictionary.values.copy_rows(&numbers.iter().map(|number| *number as u32).collect::<Vec<_>>())
+                dictionary.values().copy_rows(&numbers.iter().map(|number| *number as u32).collect::<Vec<_>>())
             }
         }
     }
 }
 
-fn reads_the_same(a: &IntersectInput, b: &IntersectInput, run: &Run<'_>) -> bool {
-    let same_source = match (&a.source, &b.source) {
-        (Source::Stored(a), Source::Stored(b)) => Stored::of(a, run).identity() == Stored::of(b, run).identity(),
-        (Source::Table(a), Source::Table(b)) => a == b,
-        _ => false,
-    };
-    same_source && a.key.0 == b.key.0 && a.values == b.values
+/// How many pieces lists of so many bytes are divided into, if so many are free.
+fn pieces(bytes: usize, free: usize) -> u32 {
+    bytes.div_ceil(free.max(1)).clamp(1, MAX_PIECES) as u32
 }
 
-/// The two columns of an input, all rows.
-fn read_pairs(input: &IntersectInput, tables: &[Table], run: &Run<'_>) -> Result<[Column; 2], ExecError> {
-    let mut rows = Batch::empty(2);
-    AllRows::whole(&input.source, tables, run).read(&[input.key.0, input.values], run, |block| {
-        run.budget.charge(block.memory_bytes())?;
-        rows.append_all(block);
-        Ok(())
-    })?;
-    let mut columns = rows.columns.into_iter();
-    Ok([columns.next().unwrap_or_default(), columns.next().unwrap_or_default()])
+/// How lists are read.
+struct ListReader<'r> {
+    domain: &'r Domain,
+    piece: Piece,
+    run: &'r Run<'r>,
+    charge: Charge,
 }
 
-impl Domain {
-    /// The numbers of the values of a column.
-    fn numbers(&mut self, column: Column) -> Vec<i64> {
-        match (self, column) {
-            (Domain::Integers, Column::Int(column)) => column.values,
-            (Domain::Integers, _) => vec![],
-            (Domain::Values(dictionary), column) => {
-                (0..column.len()).map(|row| dictionary.enter(&column, row)).collect()
-            }
-        }
-    }
-}
-
-impl Dictionary {
-    fn enter(&mut self, column: &Column, row: usize) -> i64 {
-        if let Some(number) = self.find(column, row) {
-            return number;
-        }
-        let number = self.values.len() as u32;
-        self.values.push_from(column, row);
-        let values = &self.values;
-        self.by_value.insert_unique(column.hash_at(row), number, |number| values.hash_at(*number as usize));
-        i64::from(number)
-    }
-
-    fn find(&self, column: &Column, row: usize) -> Option<i64> {
-        let same = |number: &u32| self.values.equals_at(*number as usize, column, row);
-        self.by_value.find(column.hash_at(row), same).map(|number| i64::from(*number))
-    }
-}
-
-impl Adjacency {
+impl<N: ListNumber> Adjacency<N> {
     /// Sorts the values of each key: pairs are counted by key, then put in place.
-    fn new(keys: &[i64], values: &[i64]) -> Self {
-        let (index, positions) = Keys::of(keys);
+    fn read(pairs: &Pairs<'_>, bounds: &Bounds, least: i64, reading: &mut ListReader<'_>) -> Result<Self, ExecError> {
+        let ListReader { domain, piece, run, charge } = reading;
+        let (mut index, positions) = Keys::of(bounds);
+        charge.add(2 * size_of::<u32>() * positions)?;
         let mut starts = vec![0u32; positions + 1];
-        for key in keys {
-            starts[index.position(*key).map_or(0, |position| position + 1)] += 1;
-        }
-        for position in 0..positions {
-            starts[position + 1] += starts[position];
+        pairs.visit(domain, run, |keys, values| {
+            for (key, _) in keys.iter().zip(values).filter(|(_, value)| piece.has(**value)) {
+                let position = index.enter(*key);
+                if position + 1 >= starts.len() {
+                    charge.add(Keys::BYTES_OF_FAR)?;
+                    starts.push(0);
+                }
+                starts[position + 1] += 1;
+            }
+            Ok(())
+        })?;
+        for position in 1..starts.len() {
+            starts[position] += starts[position - 1];
         }
         let mut next = starts.clone();
-        let mut sorted = vec![0; values.len()];
-        for (key, value) in keys.iter().zip(values) {
-            let Some(position) = index.position(*key) else { continue };
-            sorted[next[position] as usize] = *value;
-            next[position] += 1;
-        }
+        let mut sorted = vec![N::near(least, least); starts[starts.len() - 1] as usize];
+        pairs.visit(domain, run, |keys, values| {
+            for (key, value) in keys.iter().zip(values).filter(|(_, value)| piece.has(**value)) {
+                let Some(position) = index.position(*key) else { continue };
+                sorted[next[position] as usize] = N::near(*value, least);
+                next[position] += 1;
+            }
+            Ok(())
+        })?;
         for bounds in starts.windows(2) {
             let list = &mut sorted[bounds[0] as usize..bounds[1] as usize];
             // Rows that come in key order leave most lists sorted.
@@ -193,11 +213,13 @@ impl Adjacency {
                 list.sort_unstable();
             }
         }
-        Adjacency { keys: index, starts, values: sorted }
+        Ok(Adjacency { keys: index, starts, values: sorted })
     }
+}
 
+impl<N> Adjacency<N> {
     #[inline]
-    fn list(&self, key: i64) -> &[i64] {
+    fn list(&self, key: i64) -> &[N] {
         match self.keys.position(key) {
             Some(position) if position + 1 < self.starts.len() => {
                 &self.values[self.starts[position] as usize..self.starts[position + 1] as usize]
@@ -208,22 +230,44 @@ impl Adjacency {
 }
 
 impl Keys {
-    /// The positions of keys, and how many positions there are.
-    fn of(keys: &[i64]) -> (Keys, usize) {
-        let (Some(first), Some(last)) = (keys.iter().min(), keys.iter().max()) else {
-            return (Keys::Near { first: 0 }, 0);
-        };
-        let span = last.abs_diff(*first);
-        if span < (keys.len() * POSITIONS_PER_PAIR) as u64 {
-            return (Keys::Near { first: *first }, span as usize + 1);
+    /// How keys within bounds are found, and how many positions there are at first.
+    fn of(bounds: &Bounds) -> (Keys, usize) {
+        match bounds.keys {
+            None => (Keys::Near { first: 0 }, 0),
+            Some((first, last)) => match Keys::span(bounds.rows, first, last) {
+                Some(positions) => (Keys::Near { first }, positions),
+                None => (Keys::Far(FxHashMap::default()), 0),
+            },
         }
-        let mut positions = FxHashMap::default();
-        for key in keys {
-            let next = positions.len() as u32;
-            positions.entry(*key).or_insert(next);
+    }
+
+    /// The positions of keys that are found by their distance from the first, if they are.
+    fn span(rows: usize, first: i64, last: i64) -> Option<usize> {
+        let span = last.abs_diff(first);
+        (span < (rows * POSITIONS_PER_PAIR) as u64).then_some(span as usize + 1)
+    }
+
+    /// About the bytes of a key that is found by look-up: it is in a hash table, which may be half empty, and has two positions.
+    const BYTES_OF_FAR: usize = 2 * size_of::<(i64, u32)>() + 2 * size_of::<u32>();
+
+    /// About the bytes of the keys and their positions, while the lists are made.
+    fn expected_bytes(bounds: &Bounds) -> usize {
+        match bounds.keys.map_or(Some(0), |(first, last)| Keys::span(bounds.rows, first, last)) {
+            Some(positions) => 2 * size_of::<u32>() * positions,
+            None => bounds.rows / MIN_ROWS_PER_KEY as usize * Keys::BYTES_OF_FAR,
         }
-        let count = positions.len();
-        (Keys::Far(positions), count)
+    }
+
+    /// The position of a key, which is new if it is not known.
+    #[inline]
+    fn enter(&mut self, key: i64) -> usize {
+        match self {
+            Keys::Near { first } => (key - *first) as usize,
+            Keys::Far(positions) => {
+                let next = positions.len() as u32;
+                *positions.entry(key).or_insert(next) as usize
+            }
+        }
     }
 
     /// The position of a key. An absent key has none, or one past the last.
@@ -236,8 +280,8 @@ impl Keys {
     }
 }
 
-/// Appends the values that two sorted lists have in common.
-pub fn intersect(a: &[i64], b: &[i64], common: &mut Vec<i64>) {
+/// Appends what two sorted lists have in common.
+pub fn intersect<N: ListNumber>(a: &[N], b: &[N], common: &mut Vec<N>) {
     let (short, mut long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if long.len() / SEARCH_MIN_RATIO > short.len() {
         for value in short {
@@ -263,21 +307,6 @@ pub fn intersect(a: &[i64], b: &[i64], common: &mut Vec<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_are_sorted_by_key_wherever_keys_lie() {
-        for scale in [1, 1_000_000_007] {
-            let keys: Vec<i64> = [5, 3, 5, 9, 3, 5].iter().map(|key| key * scale).collect();
-            let adjacency = Adjacency::new(&keys, &[2, 8, 1, 4, 7, 3]);
-            assert_eq!(adjacency.list(5 * scale), [1, 2, 3]);
-            assert_eq!(adjacency.list(3 * scale), [7, 8]);
-            assert_eq!(adjacency.list(9 * scale), [4]);
-            for absent in [4 * scale, -scale, i64::MIN, i64::MAX] {
-                assert!(adjacency.list(absent).is_empty());
-            }
-        }
-        assert!(Adjacency::new(&[], &[]).list(0).is_empty());
-    }
 
     #[test]
     fn intersections_are_those_of_sets() {

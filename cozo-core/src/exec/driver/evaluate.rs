@@ -13,6 +13,7 @@ use crate::exec::driver::groups::{PartedGroups, grouping_columns};
 use crate::exec::driver::recursion::run_to_fixpoint;
 use crate::exec::driver::stages::{ensure_indexes, run_one};
 use crate::exec::error::ExecError;
+use crate::exec::profile::BeyondMemory;
 use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk, Table};
 use crate::exec::rowset::top_k::TopK;
 use crate::exec::run::Run;
@@ -126,11 +127,18 @@ fn run_once(component: &ComponentPlan, tables: &mut [Table], run: &Run<'_>) -> R
     sink.allow(allowance.clone());
     run_rules(component, tables, run, &mut sink)?;
     tables[table] = match sink {
-        Sink::Set(set) => set.finish()?,
+        Sink::Set(set) => {
+            let rows = set.finish()?;
+            if rows.is_on_disk() {
+                run.notes.all_exceed(component, BeyondMemory::Runs);
+            }
+            rows
+        }
         Sink::Groups(groups) => match allowance.filter(|allowance| allowance.is_used_up()) {
             Some(allowance) => {
                 drop(groups);
                 allowance.release(run.budget);
+                run.notes.all_exceed(component, BeyondMemory::Partitions);
                 part_and_group(component, tables, run)?
             }
             None => {

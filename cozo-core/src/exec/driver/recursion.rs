@@ -21,6 +21,7 @@ use crate::exec::driver::fixpoint::Fixpoint;
 use crate::exec::driver::rounds_on_disk::{RoundsOnDisk, may_run_on_disk};
 use crate::exec::driver::stages::{ensure_indexes, run_one};
 use crate::exec::error::ExecError;
+use crate::exec::profile::BeyondMemory;
 use crate::exec::rowset::table::{OnDisk, Table};
 use crate::exec::run::Run;
 use crate::exec::sink::{Allowance, PartitionKey, into_partitions};
@@ -51,6 +52,7 @@ pub fn run_to_fixpoint(
     let (Some(allowance), Some(disk)) = (gave_up, run.disk()) else { return Ok(()) };
     component.tables.iter().for_each(|table| tables[*table] = Table::like(&run.plan.tables[*table]));
     allowance.release(run.budget);
+    run.notes.all_exceed(component, if parted.is_some() { BeyondMemory::Parts } else { BeyondMemory::Rounds });
     let Some(column) = parted else { return RoundsOnDisk { component, run, disk }.finish(tables) };
     let table = component.tables[0];
     let rows = PartedRecursion { component, run, disk, column, table }.finish(tables)?;

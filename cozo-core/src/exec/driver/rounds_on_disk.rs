@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use crate::exec::access::tables::Tables;
 use crate::exec::driver::fixpoint::{Fixpoint, range_of, round_ranges};
-use crate::exec::driver::stages::{ensure_indexes, is_in_any_order, run_one};
+use crate::exec::driver::stages::{ensure_indexes, run_one};
 use crate::exec::error::ExecError;
 use crate::exec::rowset::table::{BYTES_AROUND_ROW, OnDisk, Table};
 use crate::exec::run::Run;
@@ -39,7 +39,7 @@ pub fn may_run_on_disk(component: &ComponentPlan, run: &Run<'_>) -> bool {
         && !component.row_by_row
         && (run.wanted.enough.is_none() || !component.tables.contains(&run.plan.entry))
         && !component.tables.iter().any(is_one_group)
-        && component.rules.iter().all(|rule| rule.reads.is_empty() || is_in_any_order(rule))
+        && component.rules.iter().all(|rule| rule.reads.is_empty() || rule.is_in_any_order())
 }
 
 /// Recursion in rounds over rows on disk.

@@ -28,13 +28,14 @@ use crate::exec::driver::rule::{Stage, run_rule, run_stage};
 use crate::exec::error::ExecError;
 use crate::exec::index::hash_index::IndexedRows;
 use crate::exec::operators::{Operator, build, build_one, charge_sink, drive, empty_slots, part_join};
+use crate::exec::profile::BeyondMemory;
 use crate::exec::rowset::row_set::key_hashes;
 use crate::exec::rowset::table::Table;
 use crate::exec::run::{Run, Worker};
 use crate::exec::sink::{CONTINUE, Flow, PartitionKey, Sink, into_partitions};
 use crate::exec::sorting::{Disk, Partitions, append_partitions};
 use crate::exec::thresholds::{BUILD_BYTES_AROUND_ROW, MAX_BATCH_ROWS};
-use crate::plan::{MatchOrder, OperatorKind, OperatorPlan, RulePlan, Source};
+use crate::plan::{OperatorKind, RulePlan, Source};
 use crate::spill::{SpillWriter, SpilledRows};
 use crate::storage::KeyRange;
 use crate::threads;
@@ -53,14 +54,7 @@ fn parts_its_build_side(rule: &RulePlan, position: usize, tables: &[Table], run:
     run.space.is_some()
         && (run.wanted.enough.is_none() || rule.table != run.plan.entry)
         && Build::of(&rule.operators[position]).is_some_and(is_large)
-        && is_in_any_order(rule)
-}
-
-/// Whether the matches of a rule may come in any order.
-pub fn is_in_any_order(rule: &RulePlan) -> bool {
-    let in_order =
-        |operator: &OperatorPlan| matches!(&operator.kind, OperatorKind::Join(join) if join.order != MatchOrder::Any);
-    !rule.operators.iter().any(in_order)
+        && rule.is_in_any_order()
 }
 
 /// Builds the indexes of derived tables that a rule needs, or extends them by the new rows. Tables on disk are loaded for that.
@@ -91,10 +85,19 @@ fn cuts(rule: &RulePlan, tables: &Tables<'_>, run: &Run<'_>) -> Vec<usize> {
     (0..rule.operators.len()).filter(parts).collect()
 }
 
-/// Runs a rule, in stages if it has joins whose build side exceeds the memory.
+/// Runs a rule, in stages if it has joins whose build side exceeds the memory, and once for each piece of lists that do.
 pub fn run_one<'a>(rule: &'a RulePlan, tables: &Tables<'a>, run: &'a Run<'a>, sink: &mut Sink<'_>) -> Flow {
     let cuts = cuts(rule, tables, run);
-    if cuts.is_empty() { run_rule(rule, tables, run, sink) } else { run_in_stages(rule, &cuts, tables, run, sink) }
+    run.notes.first_pieces(rule);
+    loop {
+        let flow = match cuts.is_empty() {
+            true => run_rule(rule, tables, run, sink)?,
+            false => run_in_stages(rule, &cuts, tables, run, sink)?,
+        };
+        if flow.is_break() || !run.notes.next_pieces(rule) {
+            return Ok(flow);
+        }
+    }
 }
 
 /// Runs a rule in stages, which end before the operators at these positions.
@@ -112,10 +115,12 @@ fn run_in_stages<'a>(
         run_stage(rule, Stage { end: cuts[0], head: &slots }, tables, run, sink)
     })?;
     for (nth, cut) in cuts.iter().enumerate() {
+        let is_keyed = !stages.build_of(*cut).keys.is_empty();
+        run.notes.exceeds(rule, *cut, if is_keyed { BeyondMemory::Partitions } else { BeyondMemory::Pieces });
         let build = stages.part_build_side(*cut)?;
-        let pairs: Vec<_> = match stages.build_of(*cut).keys.is_empty() {
-            true => build.into_iter().map(|piece| (probes[0].clone(), piece)).collect(),
-            false => probes.into_iter().zip(build).collect(),
+        let pairs: Vec<_> = match is_keyed {
+            true => probes.into_iter().zip(build).collect(),
+            false => build.into_iter().map(|piece| (probes[0].clone(), piece)).collect(),
         };
         let Some(next) = cuts.get(nth + 1) else {
             let stage = Stage { end: rule.operators.len(), head: &rule.head };

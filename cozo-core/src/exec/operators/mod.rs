@@ -110,7 +110,7 @@ pub fn build_one<'a>(
         OperatorKind::Search(search) => Box::new(search::IndexSearch::new(search, shape, tables, run)),
         OperatorKind::AsOf(read) => Box::new(as_of::AsOfJoin::new(read, shape, run)),
         OperatorKind::Distinct => Box::new(distinct::Distinct { position, shape }),
-        OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, tables, run)),
+        OperatorKind::Intersect(plan) => Box::new(intersect::Intersect::new(plan, shape, rule, position, tables, run)),
         OperatorKind::Unnest(slot, expr) => Box::new(unify::Unnest { slot: *slot, expr, shape }),
     }
 }

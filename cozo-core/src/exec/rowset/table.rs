@@ -96,6 +96,11 @@ impl Table {
         Table { on_disk: Some(Box::new(rows)), ..Table::set(width) }
     }
 
+    /// Whether the rows are on disk.
+    pub fn is_on_disk(&self) -> bool {
+        self.on_disk.is_some()
+    }
+
     /// The rows, if they are on disk and merged.
     pub fn spilled(&self) -> Option<&SpilledRows> {
         match self.on_disk.as_deref() {

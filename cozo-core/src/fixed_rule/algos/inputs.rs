@@ -43,9 +43,13 @@ pub const SEED: OptionSpec = OptionSpec::new(
     "the seed of random choices: the same seed gives the same answer",
 );
 
-/// The edges of the first input. The nodes of the second input, if there is one, are numbered after those with edges.
+/// The edges of the first input, and the nodes of the second as by [`with_nodes`].
 pub fn edges_and_nodes(call: &Call<'_>, weights: Option<Weights>) -> Result<Edges, FixedRuleError> {
-    let mut edges = call.input(0)?.edges(weights, &call.poison)?;
+    with_nodes(call, call.input(0)?.edges(weights, &call.poison)?)
+}
+
+/// Edges with the nodes of the second input, if there is one: they are numbered after those with edges.
+pub fn with_nodes(call: &Call<'_>, mut edges: Edges) -> Result<Edges, FixedRuleError> {
     if let Some(input) = call.inputs.get(1) {
         let columns = input.columns(&[0], &call.poison)?;
         if !edges.nodes.add_without_edges(&columns[0], &call.poison)? {

@@ -1,7 +1,7 @@
 //! `PageRank`: the probability of each node after many random steps.
 
-use super::inputs::{WEIGHTED_EDGES, edges_and_nodes};
-use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank, weights};
+use super::inputs::{WEIGHTED_EDGES, with_nodes};
+use super::power_iteration::{Gathering, PAGE_RANK_OPTIONS, page_rank};
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, InputSpec, Output, Settings, Shape};
 use crate::value::{Batch, Column};
 
@@ -43,7 +43,7 @@ pub static PAGE_RANK: BuiltInRule = BuiltInRule {
 };
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
-    let graph = Gathering::new(edges_and_nodes(call, weights(settings))?, settings);
+    let graph = Gathering::new(with_nodes(call, Gathering::edges(call, settings)?)?, settings);
     let count = graph.nodes.len();
     let part = 1.0 / count as f64;
     let scores = page_rank(&graph, |_| part, call, settings)?;

@@ -95,17 +95,22 @@ pub struct Gathering {
 impl Gathering {
     /// Reads the edges of the first input.
     pub fn read(call: &Call<'_>, settings: &Settings) -> Result<Self, FixedRuleError> {
-        Ok(Gathering::new(call.input(0)?.edges(weights(settings), &call.poison)?, settings))
+        Ok(Gathering::new(Gathering::edges(call, settings)?, settings))
+    }
+
+    /// The edges of the first input, of which one adjacency is made.
+    pub fn edges(call: &Call<'_>, settings: &Settings) -> Result<Edges, FixedRuleError> {
+        call.input(0)?.edges_for(Some(gathered(settings)), weights(settings), &call.poison)
     }
 
     /// A graph of these edges.
     pub fn new(edges: Edges, settings: &Settings) -> Self {
-        let undirected = settings.bool("undirected");
-        among_threads(|| Gathering::of(edges.sorted(), undirected))
+        let direction = gathered(settings);
+        among_threads(|| Gathering::of(edges.sorted(), direction))
     }
 
-    fn of(edges: Edges, undirected: bool) -> Self {
-        let direction = if undirected { Direction::Both } else { Direction::In };
+    fn of(edges: Edges, direction: Direction) -> Self {
+        let undirected = direction == Direction::Both;
         let (mut into, leaving) = rayon::join(|| edges.graph(direction), || leaving(&edges, undirected));
         if undirected {
             into.sort_neighbors();
@@ -174,6 +179,11 @@ impl Gathering {
         });
         within
     }
+}
+
+/// The direction of the edges by which nodes gather.
+fn gathered(settings: &Settings) -> Direction {
+    if settings.bool("undirected") { Direction::Both } else { Direction::In }
 }
 
 /// The valid weights in the third column, if the option `weighted` is set.

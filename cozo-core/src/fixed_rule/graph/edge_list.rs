@@ -43,17 +43,11 @@ impl Graph {
 
     /// The adjacency of a list of edges.
     pub(super) fn of_listed(nodes: usize, listed: &Listed<'_>, direction: Direction) -> Self {
-        let passes: &[bool] = match direction {
-            Direction::Out => &[false],
-            Direction::In => &[true],
-            Direction::Both => &[false, true],
-        };
+        let passes = passes(direction);
         let (len, weighted) = (listed.to.len(), listed.weights.is_some());
         let total = len * passes.len();
         if total < BLOCKS_MIN_EDGES {
-            let from = listed.from.range(0..len);
-            let passes = passes.iter().map(|turned| listed.ends(&from, 0..len, *turned)).collect();
-            return Graph::of_blocks(nodes, nodes, total, &[passes], weighted);
+            return Graph::of_listed_one_by_one(nodes, listed, direction);
         }
         let block = nodes.div_ceil(MAX_BLOCKS).max(NODES_PER_BLOCK).next_power_of_two();
         let part = |start: usize| start..len.min(start + EDGES_PER_PART);
@@ -67,6 +61,14 @@ impl Graph {
         let blocks: Vec<Vec<Ends<'_>>> =
             (0..nodes.div_ceil(block)).map(|number| parts.iter().map(|part| part.block(number)).collect()).collect();
         Graph::of_blocks(nodes, block, total, &blocks, weighted)
+    }
+
+    /// [`Graph::of_listed`] with nothing in memory but the edges and the adjacency: each edge is placed directly, by one thread.
+    pub(super) fn of_listed_one_by_one(nodes: usize, listed: &Listed<'_>, direction: Direction) -> Self {
+        let (passes, len) = (passes(direction), listed.to.len());
+        let from = listed.from.range(0..len);
+        let ends = passes.iter().map(|turned| listed.ends(&from, 0..len, *turned)).collect();
+        Graph::of_blocks(nodes, nodes, len * passes.len(), &[ends], listed.weights.is_some())
     }
 
     /// The adjacency of `total` edges, which `blocks` has for each block of `block` nodes.
@@ -90,6 +92,15 @@ impl Graph {
         }
         rows.into_par_iter().zip(blocks).for_each(|(rows, edges)| rows.fill(edges));
         Graph::from_rows(starts, targets, weights)
+    }
+}
+
+/// For each pass over the edges whether their ends are exchanged.
+fn passes(direction: Direction) -> &'static [bool] {
+    match direction {
+        Direction::Out => &[false],
+        Direction::In => &[true],
+        Direction::Both => &[false, true],
     }
 }
 

@@ -78,9 +78,9 @@ impl GraphCache {
 impl Edges {
     /// The same edges, which share everything.
     fn sharing(&self) -> Self {
-        let Edges { nodes, len, from, to, weights, made } = self;
+        let Edges { nodes, len, from, to, weights, made, is_sparing } = self;
         let (nodes, from, to) = (nodes.clone(), from.clone(), to.clone());
-        Edges { nodes, len: *len, from, to, weights: weights.clone(), made: made.clone() }
+        Edges { nodes, len: *len, from, to, weights: weights.clone(), made: made.clone(), is_sparing: *is_sparing }
     }
 
     /// Converts sorted edges for the cache. They have no sources until these are requested, since sources take as much memory as

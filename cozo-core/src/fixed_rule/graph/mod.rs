@@ -33,7 +33,7 @@ pub use stored_graph::{EdgeReference, EdgeReferences, Neighbors, NodeEdges, Stor
 
 use std::sync::{Arc, OnceLock};
 
-use edge_list::starts_of_sorted;
+use edge_list::{Listed, Sources, starts_of_sorted};
 use graph_cache::Made;
 use rayon::prelude::*;
 
@@ -46,6 +46,12 @@ const VALUES_PER_CHECK: usize = 1 << 16;
 
 /// The approximate memory for each edge while a graph is built: both ends, the weight, the adjacency, and the values of nodes.
 const BYTES_PER_EDGE: usize = 40;
+
+/// The memory of both ends of an edge between integers.
+const BYTES_OF_ENDS: usize = 8;
+
+/// The memory of an edge in an adjacency.
+const BYTES_IN_ADJACENCY: usize = 4;
 
 /// Runs work of many short parallel steps on a thread of the pool. Then the other threads need not be woken for each step, nor this
 /// one parked. A long sequential part should not run there, since it keeps the thread from the work of other queries.
@@ -77,27 +83,51 @@ pub struct Edges {
     pub weights: Option<Arc<Vec<f64>>>,
     /// The derived data of cached edges, which are sorted.
     made: Option<Arc<Made>>,
+    /// Whether adjacencies are made without copies of the edges, which takes longer.
+    is_sparing: bool,
 }
 
 impl Input<'_> {
     /// The input as edges: its first two columns, and the third as weights if they are requested.
     pub fn edges(&self, weights: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
+        self.edges_for(None, weights, poison)
+    }
+
+    /// [`Input::edges`] of which one adjacency is made, in this direction. If memory is short, they take no more than it needs.
+    pub fn edges_for(
+        &self,
+        adjacency: Option<Direction>,
+        weights: Option<Weights>,
+        poison: &Poison,
+    ) -> Result<Edges, FixedRuleError> {
         if self.arity < 2 {
             return Err(FixedRuleError::NotAnEdge { found: self.arity, span: self.span });
         }
         // Building graphs and most algorithms work in parallel.
         threads::ready();
         let allowed = weights.filter(|_| self.arity > 2);
-        let Some((kept, relation, contents)) = self.kept() else { return self.read_edges(allowed, poison) };
+        let read = || self.read_edges(adjacency, allowed, poison);
+        let Some((kept, relation, contents)) = self.kept() else { return read() };
         let origin = Origin { relation, contents, weights: allowed };
         match kept.find(&origin) {
             Some(edges) => Ok(edges),
-            None => Ok(kept.keep(origin, self.read_edges(allowed, poison)?)),
+            None => Ok(kept.keep(origin, read()?)),
         }
     }
 
-    fn read_edges(&self, allowed: Option<Weights>, poison: &Poison) -> Result<Edges, FixedRuleError> {
-        poison.make_room(self.most_rows().saturating_mul(BYTES_PER_EDGE))?;
+    fn read_edges(
+        &self,
+        adjacency: Option<Direction>,
+        allowed: Option<Weights>,
+        poison: &Poison,
+    ) -> Result<Edges, FixedRuleError> {
+        let (rows, usual) = (self.most_rows(), self.most_rows().saturating_mul(BYTES_PER_EDGE));
+        // Weights take most of the memory, so that to spare the rest does not help.
+        let least = adjacency.filter(|_| allowed.is_none() && !poison.has_room(usual)).map(|direction| {
+            let copies = if direction == Direction::Both { 2 } else { 1 };
+            rows.saturating_mul(BYTES_OF_ENDS + copies * BYTES_IN_ADJACENCY)
+        });
+        poison.make_room(least.unwrap_or(usual))?;
         let columns: &[usize] = if allowed.is_some() { &[0, 1, 2] } else { &[0, 1] };
         let weigh = |column: Option<&Column>| match (column, allowed) {
             (Some(column), Some(allowed)) => self.weights(column, allowed).map(Some),
@@ -106,9 +136,10 @@ impl Input<'_> {
         if let Some(near) = dense_ids::read(self, columns, poison)? {
             let weights = weigh(near.weights.as_ref())?;
             if let Some((nodes, from, to)) = among_threads(|| near.number(poison))? {
-                return Ok(Edges::new(nodes, from, to, weights));
+                return Ok(Edges { is_sparing: least.is_some(), ..Edges::new(nodes, from, to, weights) });
             }
         }
+        poison.make_room(usual - least.unwrap_or(usual))?;
         let columns = self.columns(columns, poison)?;
         let weights = weigh(columns.get(2).map(|column| &**column))?;
         let numbered = hashed::number([&columns[0], &columns[1]], poison)?;
@@ -142,7 +173,7 @@ impl Edges {
     fn new(nodes: Nodes, from: Vec<u32>, to: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
         let len = to.len();
         let (from, to) = (Some(from.into()), Arc::new(to).into());
-        Edges { nodes, len, from, to, weights: weights.map(Into::into), made: None }
+        Edges { nodes, len, from, to, weights: weights.map(Into::into), made: None, is_sparing: false }
     }
 
     /// The source of each edge.
@@ -204,7 +235,7 @@ impl Edges {
         let mut graph = self.graph(Direction::Out);
         graph.sort_neighbors();
         let (from, to, weights) = graph.into_edges();
-        Edges::new(self.nodes, from, to, weights)
+        Edges { is_sparing: self.is_sparing, ..Edges::new(self.nodes, from, to, weights) }
     }
 
     /// The adjacency: the edges of each node in a direction, in the order of the relation.
@@ -212,7 +243,11 @@ impl Edges {
         let nodes = self.nodes.len();
         let Some(made) = &self.made else {
             let weights = self.weights.as_ref().map(|weights| weights.as_slice());
-            return Graph::new(nodes, self.from(), self.to(), weights, direction);
+            let listed = Listed { from: Sources::Each(self.from()), to: self.to(), weights };
+            return match self.is_sparing {
+                true => Graph::of_listed_one_by_one(nodes, &listed, direction),
+                false => Graph::of_listed(nodes, &listed, direction),
+            };
         };
         let make = || {
             let targets = self.to.get().cloned().unwrap_or_else(|| made.targets());

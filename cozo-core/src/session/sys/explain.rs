@@ -13,7 +13,7 @@ use crate::txn::Transaction;
 use crate::value::DataValue;
 
 /// The columns of `::explain analyze` beyond those of `::explain`.
-const PROFILE_HEADERS: [&str; 5] = ["rows", "batches", "seconds", "searched", "estimate"];
+const PROFILE_HEADERS: [&str; 6] = ["rows", "batches", "seconds", "searched", "estimate", "beyond_memory"];
 
 /// `::explain { query }`. The query is compiled but not run. Its operation on a stored relation is ignored.
 pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
@@ -27,7 +27,7 @@ pub fn explain(query: &Query, txn: &Transaction, context: &ScriptContext<'_>) ->
 /// `::explain analyze { query }`. The query runs without its operation on a stored relation. The result has for each operator the
 /// number of rows and batches that it returned, the seconds spent in it alone, summed over threads, and for a search in an index which
 /// ways it took how often, and how many entries it visited; and the number of rows that the planner had estimated, where orders of joins
-/// were compared.
+/// were compared; and how rows that exceeded the memory were processed.
 pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>) -> miette::Result<NamedRows> {
     let budget = context.query().budget_of(query)?;
     let _compiling = budget.enter();
@@ -39,7 +39,7 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
         explained.row.extend(match explained.operator {
-            None => [const { DataValue::Null }; 5],
+            None => [const { DataValue::Null }; 6],
             Some((rule, position)) => {
                 let done = profile.of(rule, position);
                 let searched = done.searched.to_string();
@@ -52,6 +52,7 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
                     done.time.as_secs_f64().into(),
                     searched,
                     estimate,
+                    done.beyond_memory.map_or(DataValue::Null, |how| how.name().into()),
                 ]
             }
         });

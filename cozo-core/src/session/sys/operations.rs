@@ -27,7 +27,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::describe REL 'TEXT'", "sets the description of a relation"),
     (
         "::explain analyze { QUERY }",
-        "runs a query, without its writes, and shows what each operator did, how many rows were estimated, and how searches in indices were done",
+        "runs a query, without its writes, and shows what each operator did, how many rows were estimated, how searches in indices were done, and how rows that exceeded the memory were processed",
     ),
     (
         "::explain { QUERY }",
