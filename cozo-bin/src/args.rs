@@ -65,6 +65,10 @@ pub enum Command {
     Check(CheckArguments),
     /// Free the space of rows that were removed or replaced
     Compact(CompactArguments),
+    /// Show the entries of a log that processes share, and verify their checksums
+    Log(LogArguments),
+    /// Store the contents of a database in its shared log, so that others begin with them
+    Checkpoint(CheckpointArguments),
     /// Serve a database over HTTP
     #[cfg(feature = "server")]
     Server(Box<crate::server::ServerArguments>),
@@ -255,7 +259,11 @@ pub struct BackupArguments {
 #[command(mut_arg("engine", short_engine))]
 pub struct RestoreArguments {
     /// A backup, or an SQLite database of this program or of CozoDB 0.7
-    pub file: PathBuf,
+    #[arg(required_unless_present = "at", conflicts_with = "at")]
+    pub file: Option<PathBuf>,
+    /// What the log at --shared had: the number of an entry, or a time such as 2026-11-29T12:00:00Z
+    #[arg(long, value_name = "POINT", requires = "shared")]
+    pub at: Option<String>,
     /// Leave out rows of a damaged file that fit no relation, and list them
     #[arg(long)]
     pub what_fits: bool,
@@ -280,6 +288,33 @@ pub struct CompactArguments {
     /// The file or folder of the database, as in --path
     #[arg(value_name = "PATH", conflicts_with = "path")]
     pub place: Option<PathBuf>,
+    #[command(flatten)]
+    pub database: DatabaseArguments,
+}
+
+/// `cozo log`.
+#[derive(Args)]
+pub struct LogArguments {
+    /// The address of the log, as in --shared
+    pub address: String,
+    /// The number of the first entry to show
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub from: u64,
+    /// Show at most so many entries
+    #[arg(long, value_name = "COUNT")]
+    pub limit: Option<usize>,
+    /// Only verify the entries
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `cozo checkpoint`.
+#[derive(Args)]
+#[command(mut_arg("engine", short_engine))]
+pub struct CheckpointArguments {
+    /// Remove the entries of the log before the checkpoint; no earlier state can be restored then
+    #[arg(long)]
+    pub truncate: bool,
     #[command(flatten)]
     pub database: DatabaseArguments,
 }

@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cozo::DbInstance;
 use cozo::storage::ENGINES;
 #[cfg(feature = "server")]
 use cozo::storage::{Options, StorageError};
+use cozo::{DbInstance, PointInTime};
 
 use crate::error::CliError;
 use crate::{output, threads};
@@ -44,6 +44,9 @@ pub struct DatabaseArguments {
     /// The options of the engine, a JSON object
     #[arg(short, long, value_name = "JSON", default_value = "{}")]
     config: String,
+    /// The log that the database shares with other processes: a folder, or an address such as etcd://127.0.0.1:2379/app
+    #[arg(long, value_name = "ADDRESS")]
+    shared: Option<String>,
 }
 
 impl DatabaseArguments {
@@ -60,8 +63,24 @@ impl DatabaseArguments {
             (None, Some(path)) => engine_at(path)?.to_string(),
             (None, None) => MEM.to_string(),
         };
-        Ok(Database { engine, path: path.map(Path::to_path_buf), config: self.config.clone() })
+        let config = with_log(&self.config, self.shared.as_deref());
+        Ok(Database { engine, path: path.map(Path::to_path_buf), config })
     }
+
+    /// The address of the shared log, and the database apart from it.
+    pub fn find_apart(&self) -> Result<(String, Database), CliError> {
+        let database = Database { config: self.config.clone(), ..self.find()? };
+        Ok((self.shared.clone().unwrap_or_default(), database))
+    }
+}
+
+/// Options with the address of a shared log. What is wrong with the others, opening the database says.
+fn with_log(config: &str, address: Option<&str>) -> String {
+    let (Some(address), Ok(serde_json::Value::Object(mut options))) = (address, serde_json::from_str(config)) else {
+        return config.to_string();
+    };
+    options.insert("shared".to_string(), address.into());
+    serde_json::Value::Object(options).to_string()
 }
 
 /// The engine for a path: that of what is there, or that of a new database.
@@ -116,6 +135,12 @@ impl Database {
         let db = DbInstance::new(&self.engine, self.path(), &self.config)?;
         db.warnings().iter().for_each(|warning| output::note(format_args!("warning: {warning}")));
         Ok(db)
+    }
+
+    /// Fills it, which must be empty, with what a shared log had at a point in time.
+    pub fn restore_from_log(&self, address: &str, point: PointInTime) -> miette::Result<(u64, i64)> {
+        threads::try_one()?;
+        cozo::restore_from_log(&self.engine, self.path(), &self.config, address, point)
     }
 
     /// Opens it if it is there: at a mistyped path none shall be made.

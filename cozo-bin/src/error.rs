@@ -113,6 +113,13 @@ pub enum CliError {
     #[error("the mem engine keeps nothing after this program")]
     #[diagnostic(code(cli::restore_into_nothing), help("name the path of a new database, e.g. --path new.db"))]
     RestoreIntoNothing,
+    /// A point in time of a shared log cannot be read.
+    #[error("'{0}' is neither the number of an entry nor a time")]
+    #[diagnostic(
+        code(cli::no_point_in_time),
+        help("write a number, as 'cozo log' shows it, or a time with its zone, such as 2026-11-29T12:00:00Z")
+    )]
+    NoPointInTime(String),
     /// A command reads from the mem engine, which begins empty.
     #[error("the mem engine has nothing to read")]
     #[diagnostic(code(cli::nothing_in_mem), help("name the path of a database, e.g. --path app.db"))]

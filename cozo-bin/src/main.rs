@@ -22,6 +22,7 @@ mod repl;
 mod run;
 #[cfg(feature = "server")]
 mod server;
+mod shared;
 mod shell;
 mod signals;
 mod table;
@@ -47,6 +48,8 @@ fn main() -> ExitCode {
         Command::Restore(arguments) => maintain::restore(&arguments),
         Command::Check(arguments) => maintain::check(&arguments),
         Command::Compact(arguments) => maintain::compact(&arguments),
+        Command::Log(arguments) => shared::log(&arguments),
+        Command::Checkpoint(arguments) => shared::checkpoint(&arguments),
         #[cfg(feature = "server")]
         Command::Server(arguments) => server::run(&arguments),
         #[cfg(not(feature = "server"))]

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::args::{BackupArguments, CheckArguments, CompactArguments, RestoreArguments};
 use crate::database::Database;
 use crate::error::CliError;
-use crate::{output, signals};
+use crate::{output, shared, signals};
 
 /// Writes a backup.
 pub fn backup(arguments: &BackupArguments) -> miette::Result<ExitCode> {
@@ -22,6 +22,10 @@ pub fn backup(arguments: &BackupArguments) -> miette::Result<ExitCode> {
 
 /// Fills an empty database from a backup, and lists what could not be carried over.
 pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
+    let (Some(file), None) = (&arguments.file, &arguments.at) else {
+        let (address, database) = arguments.database.find_apart()?;
+        return shared::restore(&database, &address, arguments.at.as_deref().unwrap_or_default());
+    };
     let database = arguments.database.find()?;
     if database.forgets() {
         return Err(CliError::RestoreIntoNothing.into());
@@ -29,7 +33,7 @@ pub fn restore(arguments: &RestoreArguments) -> miette::Result<ExitCode> {
     let is_new = database.is_new();
     let strictness = if arguments.what_fits { Strictness::WhatFits } else { Strictness::EveryRow };
     let remarks = with_progress("restored", "nothing was restored", |interrupt, report| {
-        let restore = |db: DbInstance| db.restore_interruptible(&arguments.file, strictness, interrupt, report);
+        let restore = |db: DbInstance| db.restore_interruptible(file, strictness, interrupt, report);
         // The database is closed when this has ended.
         let outcome = database.open().and_then(restore);
         if is_new && outcome.is_err() {

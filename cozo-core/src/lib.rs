@@ -47,6 +47,7 @@ pub mod legacy;
 pub mod parse;
 mod plan;
 mod program;
+mod replica;
 pub mod schema;
 #[doc(hidden)]
 pub mod search;
@@ -74,9 +75,10 @@ pub use parse::ast::{Script as CozoScript, Symbol};
 #[cfg(feature = "petgraph")]
 pub use petgraph;
 pub use session::{
-    BackupProgress, CallbackOp, CheckReport, Db, DbInstance, Interrupt, MultiTransaction, NamedColumns, NamedRows,
-    RelationReader, ResultStream, ScriptAnswer, ScriptMutability, SimpleFixedRule, Statement, Strictness,
-    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,
+    BackupProgress, CallbackOp, CheckReport, Db, DbInstance, EntrySummary, Interrupt, MultiTransaction, NamedColumns,
+    NamedRows, PointInTime, RelationReader, ResultStream, ScriptAnswer, ScriptMutability, SharedState, SimpleFixedRule,
+    Statement, Strictness, TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem, read_shared_log,
+    restore_from_log,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

@@ -4,7 +4,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 /// An error of a shared log.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Clone, Debug, Error, Diagnostic)]
 pub enum LogError {
     /// The log did not answer. No entry was appended; a blob may have been stored or removed.
     #[error("{log} cannot be reached: {why}")]

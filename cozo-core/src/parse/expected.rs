@@ -104,6 +104,7 @@ pub(super) fn name_of(rule: Rule) -> &'static str {
         | sys_running
         | sys_compact
         | sys_fixed_rules
+        | sys_replica
         | sys_columns
         | sys_indices
         | sys_describe

@@ -14,7 +14,7 @@ use super::position::describe_position;
 use super::prescan::{Unmatched, closing};
 use super::vocabulary::{CONTROL_WORDS, MUTATIONS, OPTIONS, Word};
 
-const SYSTEM_OPS: [&str; 20] = [
+const SYSTEM_OPS: [&str; 21] = [
     "::relations",
     "::running",
     "::compact",
@@ -26,6 +26,7 @@ const SYSTEM_OPS: [&str; 20] = [
     "::rename",
     "::index",
     "::reindex",
+    "::replica",
     "::hnsw",
     "::fts",
     "::lsh",

@@ -21,6 +21,7 @@ impl Builder<'_> {
             Rule::sys_running => SystemOpKind::Running,
             Rule::sys_compact => SystemOpKind::Compact,
             Rule::sys_fixed_rules => SystemOpKind::FixedRules,
+            Rule::sys_replica => SystemOpKind::Replica,
             Rule::sys_columns => {
                 let relation = symbol(&next_part(&mut inner));
                 match inner.next() {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::events::{DebugSink, Events};
+use super::events::{DebugSink, Elsewhere, Events};
+use super::follower::Follower;
 use super::results::keep_memory_of_results;
 use super::script::{CachedRef, CachedScript, CompiledScript, DEFAULT_TIMEOUT_SECONDS, ScriptCache};
 use super::sealer::Sealer;
@@ -15,8 +16,9 @@ use crate::fork::Process;
 use crate::index::search::SearchCache;
 use crate::parse::parse_script;
 use crate::program::warnings;
+use crate::replica::ReplicaError;
 use crate::spill::SpillSpace;
-use crate::storage::Options;
+use crate::storage::{Options, SharedReads};
 use crate::txn::{Pipeline, Transaction, TxnError};
 
 /// The graph cache and the index cache each have the budget of the column cache divided by this.
@@ -35,6 +37,10 @@ pub struct Core {
     pub scripts: ScriptCache,
     /// The triggers and callbacks.
     pub events: Events,
+    /// Publishes what other processes commit.
+    pub follower: Follower,
+    /// Whether reads begin at the end of the shared log.
+    reads_latest: bool,
     /// The sink of `%debug`.
     pub debug: DebugSink,
     /// The fixed rules that queries may use.
@@ -73,6 +79,8 @@ impl Core {
             scripts: ScriptCache::default(),
             events: Events::default(),
             debug: DebugSink::default(),
+            follower: Follower::default(),
+            reads_latest: options.shared_reads == SharedReads::Latest,
             fixed_rules: FixedRules::default(),
             graphs: GraphCache::new(options.cache_bytes() / KEPT_SHARE),
             indexes: IndexCache::new(options.cache_bytes() / KEPT_SHARE),
@@ -82,6 +90,26 @@ impl Core {
             spill_above: options.spill_bytes(),
             spill: Arc::new(SpillSpace::new(options.temp_dir.clone(), options.temp_limit_bytes())),
         }
+    }
+
+    /// Drops what an earlier process left unfinished, or follows the shared log if there is one.
+    pub fn begin(&self, options: &Options) -> miette::Result<()> {
+        if self.pipeline.replica().is_some() {
+            // What is unfinished in a replica, another process may be about to finish.
+            self.pipeline.observe(Box::new(Elsewhere(self.events.callbacks.clone())));
+            let followed = self.follower.follow(&self.pipeline);
+            return Ok(followed.map_err(|error| ReplicaError::NoThread(error.to_string()))?);
+        }
+        if !options.read_only {
+            self.sealer.drop_unfinished()?;
+        }
+        Ok(())
+    }
+
+    /// Publishes all that the shared log has, if a script that begins now must see it.
+    #[inline]
+    pub fn refresh(&self) -> Result<(), TxnError> {
+        if self.reads_latest { self.pipeline.catch_up().map(drop) } else { Ok(()) }
     }
 
     /// A budget with the memory of a query.

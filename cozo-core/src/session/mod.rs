@@ -30,6 +30,7 @@
 //! | `script` | scripts ready to run: parsed, compiled and cached |
 //! | `backup`, `transfer` | backups; exports and imports of relations |
 //! | `results` | rows and columns under headers |
+//! | `opening`, `follower` | the pipeline of a database that is opened; what other processes commit to a shared log |
 //! | `running` | the running scripts, for `::running` and `::kill` |
 //! | `error` | the errors of requests that the database refuses |
 //!
@@ -44,6 +45,8 @@ mod backup;
 mod core;
 mod error;
 mod events;
+mod follower;
+mod opening;
 mod results;
 mod run;
 mod running;
@@ -54,10 +57,12 @@ mod transfer;
 
 pub use crate::budget::Interrupt;
 pub use crate::program::{SEARCH_PARAMETERS, SearchParameter};
+pub use crate::replica::{EntrySummary, PointInTime};
 pub use crate::txn::Written;
 pub use api::{
-    CheckReport, Db, DbInstance, MultiTransaction, RuleRequest, ScriptMutability, SimpleFixedRule, Statement,
-    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem,
+    CheckReport, Db, DbInstance, MultiTransaction, RuleRequest, ScriptMutability, SharedState, SimpleFixedRule,
+    Statement, TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem, read_shared_log,
+    restore_from_log,
 };
 pub use backup::{BackupProgress, Strictness};
 pub use error::SessionError;

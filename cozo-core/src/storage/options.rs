@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -17,6 +18,17 @@ pub enum Durability {
     Os,
     /// A loss of power: the disk has the data when a commit returns.
     Disk,
+}
+
+/// What reads of a database with a shared log see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SharedReads {
+    /// What the replica has applied, without a question to the log.
+    #[default]
+    Local,
+    /// All that is in the log when the script begins.
+    Latest,
 }
 
 /// The options of a database.
@@ -38,6 +50,13 @@ pub struct Options {
     pub temp_dir: Option<PathBuf>,
     /// The disk in megabytes that all queries together may take for such rows. By default there is no limit.
     pub temp_limit_mb: Option<f64>,
+    /// The address of the log that the database shares with other processes.
+    pub shared: Option<String>,
+    /// The seconds that an operation of the shared log may take. The default is 10.
+    pub shared_timeout: Option<f64>,
+    /// What reads of a database with a shared log see.
+    #[serde(default)]
+    pub shared_reads: SharedReads,
     /// From so many megabytes on, rows of a query go to disk. The default is half of the memory of a query; a test sets less.
     #[doc(hidden)]
     pub spill_mb: Option<f64>,
@@ -72,6 +91,7 @@ impl Options {
             ("commit_log_mb", self.commit_log_mb),
             ("query_memory_mb", self.query_memory_mb),
             ("temp_limit_mb", self.temp_limit_mb),
+            ("shared_timeout", self.shared_timeout),
         ];
         for (name, mb) in sizes {
             if let Some(mb) = mb.filter(|mb| *mb < 0.0) {
@@ -111,6 +131,12 @@ impl Options {
         self.temp_limit_mb.map_or(u64::MAX, |mb| bytes_of_mb(mb) as u64)
     }
 
+    /// How long an operation of the shared log may take.
+    pub fn shared_timeout(&self) -> Duration {
+        let seconds = self.shared_timeout.unwrap_or(DEFAULT_SHARED_SECONDS);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+
     /// The options of the engine, as the engine's own type. The type must have `#[serde(deny_unknown_fields)]`.
     pub fn of_engine<T: for<'de> Deserialize<'de>>(&self) -> Result<T, StorageError> {
         T::deserialize(Value::Object(self.engine.clone())).map_err(|error| {
@@ -124,7 +150,10 @@ impl Options {
 }
 
 /// The options that every engine has, for the message about an unknown option.
-const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb`, `temp_dir`, `temp_limit_mb` and `read_only`";
+const COMMON: &str = "; all engines have `durability`, `cache_mb`, `commit_log_mb`, `query_memory_mb`, `temp_dir`, `temp_limit_mb`, `read_only`, `shared`, `shared_timeout` and `shared_reads`";
+
+/// The default seconds that an operation of the shared log may take.
+const DEFAULT_SHARED_SECONDS: f64 = 10.0;
 
 /// The default size of the log is the size of the cache divided by this. Applying the log takes several times its size in memory.
 const CACHE_PER_LOG: usize = 32;
@@ -147,9 +176,18 @@ const UNKNOWN_MEMORY: usize = 2 << 30;
 pub(super) static MEMORY_BYTES: LazyLock<usize> = LazyLock::new(|| {
     let Ok(mut system) = sysinfo::System::new() else { return UNKNOWN_MEMORY };
     system.refresh_memory_specifics(sysinfo::MemoryRefreshKind::nothing().with_ram());
-    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+    let limits = [system.cgroup_limits(), limits_of_process(&mut system)];
+    let limit = limits.into_iter().flatten().map(|limits| limits.total_memory).fold(u64::MAX, u64::min);
     usize::try_from(system.total_memory().min(limit)).unwrap_or(usize::MAX)
 });
+
+/// The limits of the container that this process is in, which may be a part of the container that the system shows.
+fn limits_of_process(system: &mut sysinfo::System) -> Option<sysinfo::CGroupLimits> {
+    let own = sysinfo::get_current_pid().ok()?;
+    let what = sysinfo::ProcessRefreshKind::nothing();
+    system.refresh_processes_specifics(sysinfo::ProcessesToUpdate::Some(&[own]), false, what);
+    system.process(own)?.cgroup_limits()
+}
 
 /// The options of an engine that has none.
 #[derive(Deserialize)]

@@ -1,5 +1,6 @@
 //! Why a transaction cannot go on or commit.
 
+use crate::replica::ReplicaError;
 use crate::storage::StorageError;
 
 /// A transaction failed.
@@ -24,11 +25,19 @@ pub enum TxnError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Storage(#[from] StorageError),
+    /// The shared log failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Replica(#[from] ReplicaError),
 }
 
 impl TxnError {
     /// Whether it is not known if the transaction was committed.
     pub fn is_unknown_outcome(&self) -> bool {
-        matches!(self, TxnError::Storage(StorageError::UnknownOutcome(_)))
+        match self {
+            TxnError::Storage(StorageError::UnknownOutcome(_)) => true,
+            TxnError::Replica(error) => error.may_be_committed(),
+            _ => false,
+        }
     }
 }

@@ -44,12 +44,15 @@ mod view;
 mod writes;
 mod written;
 
+pub use catalog::Catalog;
 pub use commit::filler::Filler;
+pub use commit::observer::Observer;
 pub use commit::pipeline::Pipeline;
 pub use ephemeral::is_ephemeral;
 pub use error::TxnError;
 pub use sync::CachePadded;
 pub use transaction::Transaction;
 pub use versions::current::{THREAD_PARTS, thread_shard};
+pub use versions::version::Version;
 pub use view::View;
 pub use written::Written;

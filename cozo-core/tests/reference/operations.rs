@@ -146,6 +146,7 @@ const SYSTEM_EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("::remove", &[("{:create r {k}} {::remove r} {?[k] := *r{k}}", "")]),
     ("::rename", &[("{?[k] <- [[1]] :create r {k}} {::rename r -> s} {?[k] := *s{k}}", "[[1]]")]),
+    ("::replica", &[("::replica", "[]")]),
     ("::running", &[("::running", UNCHECKED)]),
     (
         "::set_triggers on",

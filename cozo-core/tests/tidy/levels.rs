@@ -13,6 +13,7 @@ const ROOT: &[&[&str]] = &[
     &["data_file", "text"],
     &["expr", "parse", "schema"],
     &["search", "storage"],
+    &["replica"],
     &["legacy", "spill", "txn"],
     &["fixed_rule", "index"],
     &["program"],
@@ -109,10 +110,10 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     (
         "session",
         &[
-            &["error", "running", "script"],
+            &["error", "follower", "running", "script"],
             &["results"],
             &["events", "transfer"],
-            &["backup", "sealer"],
+            &["backup", "opening", "sealer"],
             &["core"],
             &["run"],
             &["sys"],
@@ -124,11 +125,22 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         &[
             &["expressions", "multi", "simple_rule"],
             &["db"],
-            &["backups", "check", "counted", "engine", "extensions", "graph", "json", "relations", "statement"],
+            &[
+                "backups",
+                "check",
+                "counted",
+                "engine",
+                "extensions",
+                "graph",
+                "json",
+                "relations",
+                "shared",
+                "statement",
+            ],
         ],
     ),
     ("session/backup", &[&["copy", "error", "progress"], &["file"], &["restore", "write"]]),
-    ("session/events", &[&["callbacks", "debug", "triggers"], &["hooks"]]),
+    ("session/events", &[&["callbacks", "debug", "triggers"], &["elsewhere", "hooks"]]),
     ("session/results", &[&["rows"], &["columns", "reader"], &["stream"]]),
     ("session/run", &[&["carry", "context"], &["query"], &["imperative"]]),
     ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),
@@ -205,7 +217,11 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["definitions"],
         ],
     ),
-    ("txn/commit", &[&["request"], &["history", "write_batcher"], &["pipeline"], &["alone", "filler"]]),
+    ("replica", &[&["error"], &["entry"], &["state"], &["checkpoint"], &["start"], &["history"]]),
+    (
+        "txn/commit",
+        &[&["observer", "request"], &["history", "write_batcher"], &["pipeline"], &["alone", "filler", "replicated"]],
+    ),
     ("txn/versions", &[&["version"], &["current"], &["active"]]),
 ];
 

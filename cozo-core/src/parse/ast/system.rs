@@ -82,6 +82,8 @@ pub enum SystemOpKind {
     Compact,
     /// `::fixed_rules`
     FixedRules,
+    /// `::replica`
+    Replica,
     /// `::explain { query }`; `analyze` runs it too
     Explain {
         /// The query.

@@ -106,6 +106,7 @@ impl Display for SystemOpKind {
         match self {
             SystemOpKind::Relations => f.write_str("::relations"),
             SystemOpKind::Running => f.write_str("::running"),
+            SystemOpKind::Replica => f.write_str("::replica"),
             SystemOpKind::Compact => f.write_str("::compact"),
             SystemOpKind::FixedRules => f.write_str("::fixed_rules"),
             SystemOpKind::Columns(name) => write!(f, "::columns {name}"),

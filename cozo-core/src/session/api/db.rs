@@ -36,6 +36,7 @@ use crate::diag::show_in;
 use crate::fork::Forked;
 use crate::parse::ast::Script;
 use crate::session::core::Core;
+use crate::session::opening::{open_again, open_pipeline};
 use crate::session::results::{NamedColumns, NamedRows, ResultStream, ScriptAnswer, ScriptResult};
 use crate::session::run::{ScriptContext, run_query, run_steps};
 use crate::session::running::{Entry, Running};
@@ -87,6 +88,7 @@ impl Drop for Shared {
         if self.core.process.is_current() {
             self.running.close();
             self.core.sealer.close();
+            self.core.follower.close();
         } else {
             // Files and threads belong to another process. A leaked reference keeps them from being released here.
             std::mem::forget((self.core.clone(), self.running.clone()));
@@ -109,8 +111,7 @@ impl DbInstance {
     /// [`Options`].
     pub fn new(engine: &str, path: impl AsRef<Path>, options: &str) -> miette::Result<Self> {
         let options = Options::parse(options)?;
-        let storage = storage::open(engine, path.as_ref(), &options)?;
-        DbInstance::over(storage, &options)
+        open_again(|| DbInstance::over(storage::open(engine, path.as_ref(), &options)?, &options))
     }
 
     /// [`DbInstance::new`] with errors as text.
@@ -119,10 +120,8 @@ impl DbInstance {
     }
 
     pub(super) fn over(storage: Box<dyn Storage>, options: &Options) -> miette::Result<Self> {
-        let core = Core::new(Pipeline::new(storage)?, options);
-        if !options.read_only {
-            core.sealer.drop_unfinished()?;
-        }
+        let core = Core::new(open_pipeline(storage, options)?, options);
+        core.begin(options)?;
         Ok(DbInstance { shared: Arc::new(Shared { core: Arc::new(core), running: Arc::default() }) })
     }
 
@@ -205,7 +204,9 @@ impl DbInstance {
         mutability: ScriptMutability,
         interrupt: Option<&Interrupt>,
     ) -> miette::Result<R> {
-        match self.core()?.scripts.find(payload) {
+        let core = self.core()?;
+        core.refresh()?;
+        match core.scripts.find(payload) {
             Some(cached) => self.run_cached(&cached, &params, mutability, interrupt),
             None => self.run_new(payload, &params, mutability, interrupt),
         }

@@ -27,6 +27,7 @@ mod graph;
 mod json;
 mod multi;
 mod relations;
+mod shared;
 mod simple_rule;
 mod statement;
 
@@ -35,5 +36,6 @@ pub use db::{DbInstance, ScriptMutability};
 pub use engine::{Db, new_cozo_mem};
 pub use expressions::{evaluate_expressions, get_variables};
 pub use multi::{MultiTransaction, TransactionPayload};
+pub use shared::{SharedState, read_shared_log, restore_from_log};
 pub use simple_rule::{RuleRequest, SimpleFixedRule};
 pub use statement::Statement;

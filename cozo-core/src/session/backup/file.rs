@@ -9,6 +9,7 @@ use super::copy::{ROWS_AT_ONCE, copy};
 use super::error::BackupError;
 use crate::expr::functions;
 use crate::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
+use crate::replica::is_mark;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, SearchOptions, with_indices};
 use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
 use crate::value::Batch;
@@ -46,7 +47,7 @@ impl BackupFile {
         }
         let (relations, contents) = match open_database(path) {
             Ok(storage) => {
-                (storage.opened()?.definitions, Contents::Ours { snapshot: storage.snapshot(), _storage: storage })
+                (own_relations(&*storage)?, Contents::Ours { snapshot: storage.snapshot(), _storage: storage })
             }
             Err(error @ StorageError::NotADatabase { .. }) => match legacy::recognise(path)? {
                 FileKind::NotSqlite(_) | FileKind::OtherSqlite => return Err(error.into()),
@@ -153,6 +154,11 @@ fn legacy_relation<'f>(file: &'f LegacyFile, relation: &SchemaRef) -> &'f Legacy
 /// Opens a database of the sqlite engine for reading.
 fn open_database(path: &Path) -> Result<Box<dyn Storage>, StorageError> {
     storage::open("sqlite", path, &Options { read_only: true, cache_mb: Some(0.0), ..Options::default() })
+}
+
+/// The relations that scripts see.
+fn own_relations(storage: &dyn Storage) -> Result<Vec<SchemaRef>, StorageError> {
+    Ok(storage.opened()?.definitions.into_iter().filter(|schema| !is_mark(schema)).collect())
 }
 
 fn open_legacy(path: &Path) -> Result<(Vec<SchemaRef>, Contents), StorageError> {

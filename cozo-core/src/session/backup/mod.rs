@@ -18,4 +18,4 @@ mod write;
 pub use file::Strictness;
 pub use progress::BackupProgress;
 pub use restore::{import, restore};
-pub use write::write;
+pub use write::{write, write_version};

@@ -9,7 +9,7 @@ use super::progress::{Meter, OnProgress};
 use crate::budget::Interrupt;
 use crate::schema::{SchemaRef, with_indices};
 use crate::storage::sqlite::FileWriter;
-use crate::txn::Pipeline;
+use crate::txn::{Pipeline, Version};
 
 /// Writes a backup. The file must not exist, or be an empty database.
 pub fn write(
@@ -19,7 +19,16 @@ pub fn write(
     on_progress: OnProgress<'_>,
 ) -> miette::Result<()> {
     file::require_free(path)?;
-    let version = pipeline.current();
+    write_version(&pipeline.current(), path, interrupt, on_progress)
+}
+
+/// Writes a backup of a version.
+pub fn write_version(
+    version: &Version,
+    path: &Path,
+    interrupt: &Interrupt,
+    on_progress: OnProgress<'_>,
+) -> miette::Result<()> {
     let all: Vec<SchemaRef> = version.catalog.iter().cloned().collect();
     let total = all.iter().flat_map(with_indices).map(|table| version.snapshot.row_count(table.id)).sum();
     let mut meter = Meter::new(total, interrupt, on_progress);

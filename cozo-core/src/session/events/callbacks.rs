@@ -96,15 +96,31 @@ impl Callbacks {
         removed > 0
     }
 
+    /// Whether there is any callback.
+    pub fn is_any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether a relation has a callback.
     pub fn listens_to(&self, relation: &str) -> bool {
-        self.count.load(Ordering::Relaxed) > 0 && self.registry.read().by_relation.contains_key(relation)
+        self.is_any() && self.registry.read().by_relation.contains_key(relation)
     }
 
     /// Records a change, which is sent when the transaction is committed.
     pub fn note(self: &Arc<Self>, relation: &SmallStr, change: Change, txn: &mut Transaction) {
         let (callbacks, relation) = (self.clone(), relation.clone());
-        txn.after_commit(Box::new(move || callbacks.committed.lock().push_back((relation, change))));
+        txn.after_commit(Box::new(move || callbacks.committed(&relation, change)));
+    }
+
+    /// Records a change that is committed.
+    pub fn committed(&self, relation: &SmallStr, change: Change) {
+        self.committed.lock().push_back((relation.clone(), change));
+    }
+
+    /// Closes the channels of a relation, since a message is lost.
+    pub fn give_up(&self, relation: &str) {
+        let lost = self.registry.write().by_relation.remove(relation).map_or(0, |callbacks| callbacks.len());
+        self.count.fetch_sub(lost, Ordering::Relaxed);
     }
 
     /// Sends the committed messages. On return, all messages committed before the call are sent.

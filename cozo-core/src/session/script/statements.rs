@@ -171,6 +171,7 @@ pub fn op_writes(op: &SystemOp) -> bool {
             | SystemOpKind::Running
             | SystemOpKind::Kill(_)
             | SystemOpKind::FixedRules
+            | SystemOpKind::Replica
             | SystemOpKind::Explain { .. }
     )
 }

@@ -60,6 +60,10 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::relations", "lists the stored relations"),
     ("::remove REL, ...", "removes relations"),
     ("::rename REL -> REL, ...", "renames relations"),
+    (
+        "::replica",
+        "shows the log that processes share, the number of its last entry that is applied here, and the seconds since that was known to be all",
+    ),
     ("::running", "lists the running queries"),
     ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),
     ("::show_triggers REL", "lists the triggers of a relation"),
@@ -87,6 +91,7 @@ pub fn run(op: &SystemOp, txn: &mut Transaction, context: &ScriptContext<'_>) ->
         SystemOpKind::Explain { query, analyze: false } => explain::explain(query, txn, context),
         SystemOpKind::Explain { query, analyze: true } => explain::analyze(query, txn, context),
         SystemOpKind::Running => Ok(process::running(context)),
+        SystemOpKind::Replica => Ok(process::replica(context)),
         SystemOpKind::Kill(number) => process::kill(number, context),
         SystemOpKind::Compact => {
             context.core.pipeline.compact()?;

@@ -1,7 +1,10 @@
-//! `::running` and `::kill`.
+//! `::running`, `::kill` and `::replica`.
+
+use std::sync::Arc;
 
 use super::shared::{headers, value_of};
 use crate::parse::ast::Expr;
+use crate::replica::Replica;
 use crate::session::error::SessionError;
 use crate::session::results::NamedRows;
 use crate::session::run::ScriptContext;
@@ -24,6 +27,16 @@ pub fn running(context: &ScriptContext<'_>) -> NamedRows {
         row
     };
     NamedRows::new(headers(columns), listed.into_iter().map(row).collect())
+}
+
+/// `::replica`: no row if the database has no shared log.
+pub fn replica(context: &ScriptContext<'_>) -> NamedRows {
+    let row = |replica: &Arc<Replica>| {
+        let applied = DataValue::from(replica.applied() as i64);
+        vec![replica.log().name().into(), applied, replica.age().as_secs_f64().into()]
+    };
+    let rows = context.core.pipeline.replica().map(row).into_iter().collect();
+    NamedRows::new(headers(&["log", "applied", "seconds_ago"]), rows)
 }
 
 /// `::kill n`

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::replica::ReplicaError;
 use crate::schema::{RelationId, RelationSchema, SchemaRef, SearchIndex, with_indices};
 use crate::storage::{ChangeKind, ChangeSet, RowChanges};
 use crate::txn::commit::pipeline::Pipeline;
@@ -24,6 +25,10 @@ impl Pipeline {
     /// Fills an empty database by a callback. No other commit runs meanwhile. Nothing is visible before the end, and nothing
     /// is left after an error.
     pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
+        if self.replica.is_some() {
+            let help = "restore into a database without a shared log, and open that one with the option 'shared' and a new log";
+            return Err(TxnError::from(ReplicaError::Unsupported("be filled from a backup", help)).into());
+        }
         let mut history = self.leader.lock();
         let _closed = self.batcher.close();
         self.commit_batched(&mut history.0);

@@ -8,10 +8,13 @@
 //! | `pipeline` | leader, groups, publication |
 //! | `alone` | the lead of the pipeline, held over several calls |
 //! | `filler` | filling an empty database |
+//! | `replicated`, `observer` | commits through a shared log, and the commits of other processes |
 
 pub mod alone;
 pub mod filler;
 pub mod history;
+pub mod observer;
 pub mod pipeline;
+pub mod replicated;
 pub mod request;
 pub mod write_batcher;

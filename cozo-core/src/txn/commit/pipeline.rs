@@ -29,10 +29,12 @@ use std::slice::{from_mut, from_ref};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use crate::schema::{RelationId, with_indices};
+use crate::replica::{Replica, is_mark};
+use crate::schema::{RelationId, SchemaRef, with_indices};
 use crate::storage::{ChangeSet, EngineTraits, Opened, Storage, StorageError, empty_snapshot};
 use crate::txn::catalog::Catalog;
 use crate::txn::commit::history::{Group, History, validate};
+use crate::txn::commit::observer::Observer;
 use crate::txn::commit::request::CommitRequest;
 use crate::txn::commit::write_batcher::{BatchPolicy, Closed, Locked, Pushed, WriteBatcher};
 use crate::txn::error::TxnError;
@@ -58,7 +60,11 @@ pub struct Pipeline {
     /// The active transactions. Their locks are taken after the lock of `current`.
     pub active: Active,
     pub batcher: WriteBatcher,
-    next_relation: AtomicU64,
+    pub(super) next_relation: AtomicU64,
+    /// The replica, if the database has a shared log.
+    pub(super) replica: Option<Arc<Replica>>,
+    /// Sees the changes of other processes.
+    pub(super) observer: OnceLock<Box<dyn Observer>>,
     /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
     /// could not remove its log when it closes.
     pub storage: Box<dyn Storage>,
@@ -73,16 +79,40 @@ const FAR_ROWS: u64 = 1 << 19;
 impl Pipeline {
     /// A pipeline over an engine, with the relations that it holds.
     pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
-        let mut catalog = Catalog::default();
         let Opened { definitions, warnings, .. } = storage.opened()?;
-        definitions.into_iter().for_each(|schema| catalog.insert(schema));
+        Ok(Pipeline::over(storage, definitions, warnings, None))
+    }
+
+    /// A pipeline over the engine of a replica with these definitions.
+    pub fn of_replica(
+        storage: Box<dyn Storage>,
+        replica: Replica,
+        definitions: Vec<SchemaRef>,
+    ) -> Result<Self, StorageError> {
+        let warnings = storage.opened()?.warnings;
+        Ok(Pipeline::over(storage, definitions, warnings, Some(Arc::new(replica))))
+    }
+
+    fn over(
+        storage: Box<dyn Storage>,
+        definitions: Vec<SchemaRef>,
+        warnings: Vec<String>,
+        replica: Option<Arc<Replica>>,
+    ) -> Self {
+        let mut catalog = Catalog::default();
+        definitions.into_iter().filter(|schema| !is_mark(schema)).for_each(|schema| catalog.insert(schema));
         let next = catalog.iter().flat_map(with_indices).map(|schema| schema.id.0 + 1).max().unwrap_or(1);
         let active = Active::new(catalog.clone());
         let batcher = WriteBatcher::new(catalog.version);
         let leader = CachePadded(Mutex::new(CachePadded(History::new(catalog.clone()))));
         let version = Version { sequence: 0, catalog, snapshot: storage.snapshot() };
-        Ok(Pipeline {
-            traits: storage.traits(),
+        let mut traits = storage.traits();
+        // A commit that has succeeded is in the log.
+        traits.may_batch &= replica.is_none();
+        Pipeline {
+            traits,
+            replica,
+            observer: OnceLock::new(),
             warnings,
             storage,
             current: Current::new(version),
@@ -92,13 +122,18 @@ impl Pipeline {
             active,
             batcher,
             next_relation: AtomicU64::new(next),
-        })
+        }
     }
 
     /// The current version.
     pub fn current(&self) -> VersionRef {
         self.drain();
         self.current.hold()
+    }
+
+    /// The current version, for the thread that leads.
+    pub(super) fn current_version(&self) -> Arc<Version> {
+        self.current.read().clone()
     }
 
     /// Commits the batched rows, so that a transaction that begins to read sees them.
@@ -218,6 +253,7 @@ impl Pipeline {
     fn commit_now(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
         let base = request.base;
         let outcome = self.commit_in_turn(request);
+        self.observer.get().into_iter().for_each(|observer| observer.published());
         if let (Some(base), Err(_)) = (base, &outcome) {
             self.active.end_readings([base]);
         }
@@ -250,6 +286,9 @@ impl Pipeline {
 
     /// Validates a request and commits it. All batched rows are committed.
     pub fn commit_leading(&self, history: &mut History, request: &mut CommitRequest) -> Result<(), TxnError> {
+        if let Some(replica) = &self.replica {
+            return self.commit_replicated(replica, history, from_mut(request)).remove(0);
+        }
         validate(request, history, &Group::default(), &history.catalog)?;
         request.define();
         // Not by `changed_keys`: the changes are borrowed beside the keys.
@@ -263,6 +302,13 @@ impl Pipeline {
     fn lead(&self, history: &mut History, group: &[Arc<Waiting>]) {
         let _closed = self.batcher.close();
         self.commit_batched(history);
+        if let Some(replica) = &self.replica {
+            let (waiting, mut requests): (Vec<_>, Vec<_>) =
+                group.iter().filter_map(|waiting| Some((waiting, waiting.request.lock().take()?))).unzip();
+            let outcomes = self.commit_replicated(replica, history, &mut requests);
+            waiting.iter().zip(outcomes).for_each(|(waiting, outcome)| waiting.ends(outcome));
+            return;
+        }
         let mut catalog = history.catalog.clone();
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         let mut before = Group::default();

@@ -1,0 +1,141 @@
+//! Checkpoints: the contents of a replica after an entry, as a blob of the log in the form of backups.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cozo_shared_log::{LogError, SharedLog};
+
+use super::error::ReplicaError;
+use super::state::Mark;
+use crate::schema::{SchemaRef, with_indices};
+use crate::storage::sqlite::FileWriter;
+use crate::storage::{
+    self, BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, Options, RowChanges, RowSource, Snapshot, Storage,
+    StorageError,
+};
+use crate::value::Batch;
+
+/// The rows of a checkpoint that are copied at a time.
+const ROWS_AT_ONCE: usize = 1 << 14;
+
+fn checkpoint_prefix(identity: &str) -> String {
+    format!("checkpoints/{identity}/")
+}
+
+/// The numbers of the checkpoints, ascending.
+pub fn checkpoints(log: &dyn SharedLog, identity: &str, timeout: Duration) -> Result<Vec<u64>, LogError> {
+    let prefix = checkpoint_prefix(identity);
+    let names = log.list_blobs(&prefix, timeout)?;
+    Ok(names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse().ok()).collect())
+}
+
+/// The number of the newest checkpoint.
+pub fn last_checkpoint(log: &dyn SharedLog, identity: &str, timeout: Duration) -> Result<Option<u64>, LogError> {
+    Ok(checkpoints(log, identity, timeout)?.into_iter().max())
+}
+
+/// Stores a file as the checkpoint of an entry.
+pub fn put_checkpoint(
+    log: &dyn SharedLog,
+    identity: &str,
+    number: u64,
+    file: &Path,
+    timeout: Duration,
+) -> Result<(), ReplicaError> {
+    let mut content = std::fs::File::open(file).map_err(ReplicaError::file)?;
+    // The numbers have leading zeros, so that their order as text is the same.
+    let name = format!("{}{number:020}", checkpoint_prefix(identity));
+    Ok(log.put_blob(&name, &mut content, timeout)?)
+}
+
+/// Writes relations into a file of the sqlite engine, the form of backups.
+pub fn write_file(path: &Path, definitions: &[SchemaRef], snapshot: &dyn Snapshot) -> Result<(), ReplicaError> {
+    let mut writer = FileWriter::create(path)?;
+    for schema in definitions {
+        writer.relation(schema)?;
+        for table in with_indices(schema) {
+            let columns: Vec<usize> = (0..table.arity()).collect();
+            let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns, None)?;
+            while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
+                writer.append(table.id, &batch)?;
+            }
+        }
+    }
+    Ok(writer.finish()?)
+}
+
+/// Replaces the contents of a database by those of a checkpoint. Returns the definitions.
+pub fn take_checkpoint(
+    storage: &dyn Storage,
+    log: &dyn SharedLog,
+    mark: &Mark,
+    timeout: Duration,
+) -> Result<Vec<SchemaRef>, ReplicaError> {
+    let name = format!("{}{:020}", checkpoint_prefix(&mark.identity), mark.applied);
+    let missing = || ReplicaError::NoCheckpoint { applied: 0, first: mark.applied };
+    let mut blob = log.get_blob(&name, timeout)?.ok_or_else(missing)?;
+    let mut file = tempfile::NamedTempFile::new().map_err(ReplicaError::file)?;
+    std::io::copy(&mut blob, &mut file).and_then(|_| file.flush()).map_err(ReplicaError::file)?;
+    let options = Options { read_only: true, cache_mb: Some(0.0), ..Options::default() };
+    let from = storage::open("sqlite", file.path(), &options)?;
+    let own = storage.opened()?.definitions;
+    let dropped = ChangeSet {
+        dropped: own.iter().flat_map(with_indices).map(|table| table.id).collect(),
+        definitions: own.iter().map(|schema| (schema.name.clone(), None)).collect(),
+        ..ChangeSet::default()
+    };
+    let definitions = from.opened()?.definitions;
+    let snapshot = from.snapshot();
+    let rows = definitions.iter().flat_map(with_indices).map(|table| {
+        let copied = Copied { snapshot: snapshot.clone(), table: table.clone() };
+        RowChanges::new(table.id, ChangeKind::Put, ChangedRows::Source(Arc::new(copied)))
+    });
+    let mut created = ChangeSet {
+        created: definitions.iter().flat_map(with_indices).cloned().collect(),
+        definitions: definitions.iter().map(|schema| (schema.name.clone(), Some(schema.clone()))).collect(),
+        ..ChangeSet::of_rows(rows.collect())
+    };
+    let marked = mark.created();
+    created.created.extend(marked.created);
+    created.definitions.extend(marked.definitions);
+    created.rows.extend(marked.rows);
+    storage.commit(&mut [dropped, created])?;
+    Ok(definitions)
+}
+
+/// The rows of a relation in a checkpoint.
+struct Copied {
+    snapshot: Arc<dyn Snapshot>,
+    table: SchemaRef,
+}
+
+impl std::fmt::Debug for Copied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Copied").field("table", &self.table.name).finish_non_exhaustive()
+    }
+}
+
+impl RowSource for Copied {
+    fn row_count(&self) -> usize {
+        self.snapshot.row_count(self.table.id) as usize
+    }
+
+    fn read(&self) -> Box<dyn BatchCursor + '_> {
+        let columns: Vec<usize> = (0..self.table.arity()).collect();
+        match self.snapshot.scan(self.table.id, &KeyRange::all(), &columns, None) {
+            Ok(cursor) => cursor,
+            Err(error) => Box::new(Failed(Some(error))),
+        }
+    }
+}
+
+/// A cursor that cannot begin.
+struct Failed(Option<StorageError>);
+
+impl BatchCursor for Failed {
+    fn next_batch(&mut self, _: usize) -> Result<Option<Batch>, StorageError> {
+        self.0.take().map_or(Ok(None), Err)
+    }
+}

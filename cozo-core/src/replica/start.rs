@@ -1,0 +1,146 @@
+//! How a process begins with a replica.
+//!
+//! | the database | the log | then |
+//! |---|---|---|
+//! | a replica of the log | has the entries after it | goes on from there |
+//! | a replica of the log | has lost some of them | takes the last checkpoint instead of its contents |
+//! | empty | has entries | takes the last checkpoint, or begins with the first entry |
+//! | anything | empty | gives its contents as the first checkpoint, and begins the log |
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cozo_shared_log::{Appended, Bounds, SharedLog};
+
+use super::checkpoint::{last_checkpoint, put_checkpoint, take_checkpoint, write_file};
+use super::entry::{Content, LogEntry};
+use super::error::ReplicaError;
+use super::state::{MARK_NAME, Mark, Replica};
+use crate::clock::now_micros;
+use crate::schema::SchemaRef;
+use crate::storage::Storage;
+
+/// The blob with the identity of the log, once its first entry may be gone.
+const IDENTITY: &str = "identity";
+
+/// Makes a database a replica of a log, or finds that it is one. Returns its definitions, which an engine in memory does not keep.
+pub fn start(
+    storage: &dyn Storage,
+    log: Arc<dyn SharedLog>,
+    timeout: Duration,
+) -> Result<(Replica, Vec<SchemaRef>), ReplicaError> {
+    let own = Mark::read(&*storage.snapshot())?;
+    if log.bounds(timeout)?.last == 0
+        && let Some(identity) = begin_log(storage, &*log, &own, timeout)?
+    {
+        let mark = Mark { identity, applied: 1 };
+        storage.commit(&mut [mark.created()])?;
+        return Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions));
+    }
+    let bounds = log.bounds(timeout)?;
+    let identity = identity_of(&*log, bounds, timeout)?;
+    match &own {
+        Some(own) => check_own(own, &identity, bounds, &*log)?,
+        None => check_empty(storage, &*log)?,
+    }
+    let applied = own.as_ref().map_or(0, |own| own.applied);
+    let lacks_some = bounds.first > applied + 1;
+    if own.is_none() || lacks_some {
+        // A replica that lacks nothing reads on; the others take a checkpoint.
+        let newest = last_checkpoint(&*log, &identity, timeout)?.filter(|newest| *newest > applied);
+        if let Some(applied) = newest {
+            let mark = Mark { identity, applied };
+            let definitions = take_checkpoint(storage, &*log, &mark, timeout)?;
+            if log.bounds(timeout)?.first > applied + 1 {
+                // The log was truncated meanwhile, behind a later checkpoint.
+                return start(storage, log, timeout);
+            }
+            return Ok((Replica::new(log, mark, timeout), definitions));
+        }
+        if lacks_some {
+            return Err(ReplicaError::NoCheckpoint { applied, first: bounds.first });
+        }
+    }
+    let mark = match own {
+        Some(own) => own,
+        None => {
+            let mark = Mark { identity, applied: 0 };
+            storage.commit(&mut [mark.created()])?;
+            mark
+        }
+    };
+    Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions))
+}
+
+/// Refuses a database that has relations and is no replica.
+fn check_empty(storage: &dyn Storage, log: &dyn SharedLog) -> Result<(), ReplicaError> {
+    match storage.opened()?.definitions.first() {
+        Some(relation) => Err(ReplicaError::NotAReplica { relation: relation.name.to_string(), log: log.name() }),
+        None => Ok(()),
+    }
+}
+
+/// Begins an empty log with the contents of the database as its first checkpoint. Returns the identity of the log, if no other
+/// process was faster.
+fn begin_log(
+    storage: &dyn Storage,
+    log: &dyn SharedLog,
+    own: &Option<Mark>,
+    timeout: Duration,
+) -> Result<Option<String>, ReplicaError> {
+    if let Some(own) = own {
+        let why = format!("the replica has entries up to {}, and the log has none", own.applied);
+        return Err(ReplicaError::OtherLog { log: log.name(), why });
+    }
+    let identity = uuid::Uuid::new_v4().simple().to_string();
+    let definitions = storage.opened()?.definitions;
+    if !definitions.is_empty() {
+        let folder = tempfile::tempdir().map_err(ReplicaError::file)?;
+        let file = folder.path().join("checkpoint");
+        write_file(&file, &definitions, &*storage.snapshot())?;
+        put_checkpoint(log, &identity, 1, &file, timeout)?;
+    }
+    match log.append(1, &LogEntry::first(now_micros(), &identity), timeout)? {
+        Appended::Done => Ok(Some(identity)),
+        Appended::Taken => Ok(None),
+    }
+}
+
+/// The identity of a log that has begun.
+pub fn identity_of(log: &dyn SharedLog, bounds: Bounds, timeout: Duration) -> Result<String, ReplicaError> {
+    if let Some(mut blob) = log.get_blob(IDENTITY, timeout)? {
+        let mut identity = String::new();
+        blob.read_to_string(&mut identity).map_err(ReplicaError::file)?;
+        return Ok(identity);
+    }
+    let damaged = |what: &str| ReplicaError::DamagedEntry { number: 1, what: what.to_string() };
+    if bounds.first > 1 {
+        return Err(damaged("it was removed, and the log has lost its identity"));
+    }
+    let first = log.read(1, 1, timeout)?.into_iter().next().ok_or_else(|| damaged("it is missing"))?;
+    match LogEntry::read(1, &first.bytes)?.content {
+        Content::First(identity) => {
+            // All processes write the same, so that it does not matter which of them is last.
+            log.put_blob(IDENTITY, &mut identity.as_bytes(), timeout)?;
+            Ok(identity)
+        }
+        Content::Group { .. } => Err(damaged("the log does not begin with its identity")),
+    }
+}
+
+fn check_own(own: &Mark, identity: &str, bounds: Bounds, log: &dyn SharedLog) -> Result<(), ReplicaError> {
+    let other = |why: String| Err(ReplicaError::OtherLog { log: log.name(), why });
+    if own.identity != identity {
+        return other(format!("its own has the identity {}, and this one {identity}", own.identity));
+    }
+    if own.applied > bounds.last {
+        return other(format!("the replica has entries up to {}, and the log up to {}", own.applied, bounds.last));
+    }
+    Ok(())
+}
+
+/// Whether a definition is that of the mark, which no script sees.
+pub fn is_mark(schema: &SchemaRef) -> bool {
+    schema.name == MARK_NAME
+}

@@ -1,0 +1,176 @@
+//! The state of a replica: its log, and the number of the last entry that it has applied.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cozo_shared_log::{Appended, SharedLog};
+
+use super::entry::LogEntry;
+use super::error::ReplicaError;
+use crate::schema::{
+    AccessLevel, BaseType, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers,
+};
+use crate::storage::{ChangeKind, ChangeSet, ChangedRows, KeyRange, RowChanges, Snapshot, StorageError};
+use crate::sync::Mutex;
+use crate::value::DataValue;
+
+/// The name of the relation with the mark. No script can name it.
+pub const MARK_NAME: &str = "cozo replica";
+
+/// Its identity. Relations of scripts are numbered from 1.
+const MARK_ID: RelationId = RelationId(1 << 62);
+
+/// About the bytes of entries that are read and applied at a time.
+const BYTES_AT_ONCE: usize = 8 << 20;
+
+/// A replica of a shared log.
+pub struct Replica {
+    log: Arc<dyn SharedLog>,
+    identity: String,
+    timeout: Duration,
+    applied: AtomicU64,
+    /// When the replica was last seen to have all entries of the log.
+    complete: Mutex<Instant>,
+}
+
+/// What a replica knows of itself from its file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The identity of its log.
+    pub identity: String,
+    /// The number of the last entry applied.
+    pub applied: u64,
+}
+
+impl Mark {
+    /// The relation with the mark.
+    pub fn schema() -> SchemaRef {
+        let column = |name: &str, base| ColumnDefinition {
+            name: name.into(),
+            column_type: ColumnType { base, nullable: false },
+            default: None,
+        };
+        Arc::new(RelationSchema {
+            id: MARK_ID,
+            name: MARK_NAME.into(),
+            keys: vec![column("log", BaseType::String)],
+            values: vec![column("applied", BaseType::Int)],
+            access_level: AccessLevel::Hidden,
+            description: String::new(),
+            triggers: Triggers::default(),
+            indices: vec![],
+            searches: vec![],
+        })
+    }
+
+    /// The mark in a snapshot of a replica.
+    pub fn read(snapshot: &dyn Snapshot) -> Result<Option<Mark>, StorageError> {
+        if snapshot.describe(MARK_ID).is_none() {
+            return Ok(None);
+        }
+        let mut cursor = snapshot.scan(MARK_ID, &KeyRange::all(), &[0, 1], None)?;
+        let Some(row) = cursor.next_batch(1)? else { return Ok(None) };
+        let (identity, applied) = (row.columns[0].get(0), row.columns[1].get(0).get_int().unwrap_or_default());
+        Ok(Some(Mark { identity: identity.get_str().unwrap_or_default().to_string(), applied: applied as u64 }))
+    }
+
+    /// The change that stores the mark.
+    pub fn change(&self) -> RowChanges {
+        let row = vec![DataValue::from(self.identity.as_str()), DataValue::from(self.applied as i64)];
+        RowChanges::new(MARK_ID, ChangeKind::Put, ChangedRows::One(row))
+    }
+
+    /// The changes that make a replica a database of its own.
+    pub fn removed() -> ChangeSet {
+        ChangeSet { dropped: vec![MARK_ID], definitions: vec![(MARK_NAME.into(), None)], ..ChangeSet::default() }
+    }
+
+    /// The changes that make a database a replica.
+    pub fn created(&self) -> ChangeSet {
+        let schema = Mark::schema();
+        ChangeSet {
+            created: vec![schema.clone()],
+            definitions: vec![(schema.name.clone(), Some(schema))],
+            ..ChangeSet::of_rows(vec![self.change()])
+        }
+    }
+}
+
+impl Replica {
+    /// A replica that has applied entries up to this number.
+    pub fn new(log: Arc<dyn SharedLog>, mark: Mark, timeout: Duration) -> Self {
+        let Mark { identity, applied } = mark;
+        Replica { log, identity, timeout, applied: applied.into(), complete: Mutex::new(Instant::now()) }
+    }
+
+    /// The shared log.
+    pub fn log(&self) -> &dyn SharedLog {
+        &*self.log
+    }
+
+    /// How long an operation of the log may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The identity of the log.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// The number of the last entry applied.
+    pub fn applied(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
+    }
+
+    /// How long ago the replica was seen to have all entries of the log.
+    pub fn age(&self) -> Duration {
+        self.complete.lock().elapsed()
+    }
+
+    /// Notes that the log had no more entries at a moment.
+    pub fn is_complete(&self, since: Instant) {
+        let mut complete = self.complete.lock();
+        *complete = since.max(*complete);
+    }
+
+    /// The change that stores with an entry that it is applied.
+    pub fn mark(&self, applied: u64) -> RowChanges {
+        Mark { identity: self.identity.clone(), applied }.change()
+    }
+
+    /// Notes that entries up to a number are applied and stored.
+    pub fn has_applied(&self, number: u64) {
+        self.applied.store(number, Ordering::Release);
+    }
+
+    /// Appends the entry after the last one applied, unless another process was first.
+    pub fn append(&self, entry: &[u8]) -> Result<Appended, ReplicaError> {
+        Ok(self.log.append(self.applied() + 1, entry, self.timeout)?)
+    }
+
+    /// The entries after the last one applied, some megabytes of them.
+    pub fn read(&self) -> Result<Vec<(u64, LogEntry)>, ReplicaError> {
+        let applied = self.applied();
+        let since = Instant::now();
+        let entries = self.log.read(applied + 1, BYTES_AT_ONCE, self.timeout).map_err(|error| match error {
+            cozo_shared_log::LogError::Truncated { first } => ReplicaError::LeftBehind { applied, first },
+            error => error.into(),
+        })?;
+        if entries.is_empty() {
+            self.is_complete(since);
+        }
+        entries.into_iter().map(|entry| Ok((entry.number, LogEntry::read(entry.number, &entry.bytes)?))).collect()
+    }
+
+    /// Waits for an entry that is not applied yet. Returns whether there is one.
+    pub fn wait(&self, timeout: Duration) -> Result<bool, ReplicaError> {
+        let (applied, since) = (self.applied(), Instant::now());
+        let last = self.log.wait(applied, timeout)?;
+        if last <= applied {
+            self.is_complete(since);
+        }
+        Ok(last > applied)
+    }
+}

@@ -1,0 +1,107 @@
+//! Databases with a shared log: the state of the replica, checkpoints, truncation, and the past.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cozo_shared_log::Options as LogOptions;
+
+use super::db::DbInstance;
+use crate::budget::Interrupt;
+use crate::replica::{
+    EntrySummary, PointInTime, Replica, ReplicaError, last_checkpoint, put_checkpoint, restore_at, summaries,
+};
+use crate::session::backup::write_version;
+use crate::storage::{self, Options};
+
+/// The state of the replica of a database with a shared log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedState {
+    /// The log.
+    pub log: String,
+    /// The number of the last entry of the log that this process has applied.
+    pub sequence: u64,
+    /// How long ago the replica was seen to have all entries of the log.
+    pub age: Duration,
+}
+
+/// Passes on what the entries of the shared log at an address say, from a number on, until `take` returns `false`. Checksums are
+/// verified on the way.
+pub fn read_shared_log(address: &str, from: u64, take: impl FnMut(EntrySummary) -> bool) -> miette::Result<()> {
+    let options = LogOptions::default();
+    let log = cozo_shared_log::open(address, &options).map_err(ReplicaError::from)?;
+    Ok(summaries(&*log, from, options.timeout, take)?)
+}
+
+/// Fills an empty database with what a shared log had at a point in time. It is a database of its own then. Returns the number of the
+/// last entry that it has, and when that was made, in microseconds since the epoch.
+pub fn restore_from_log(
+    engine: &str,
+    path: impl AsRef<Path>,
+    options: &str,
+    address: &str,
+    point: PointInTime,
+) -> miette::Result<(u64, i64)> {
+    let log_options = LogOptions::default();
+    let log = cozo_shared_log::open(address, &log_options).map_err(ReplicaError::from)?;
+    let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
+    Ok(restore_at(&*storage, &*log, point, log_options.timeout)?)
+}
+
+impl DbInstance {
+    /// The state of the replica; none if the database has no shared log.
+    pub fn shared_state(&self) -> miette::Result<Option<SharedState>> {
+        let pipeline = self.pipeline()?;
+        Ok(pipeline.replica().map(|replica| SharedState {
+            log: replica.log().name(),
+            sequence: replica.applied(),
+            age: replica.age(),
+        }))
+    }
+
+    /// Applies all that the shared log has. Returns the number of its last entry; 0 if there is no shared log.
+    pub fn catch_up(&self) -> miette::Result<u64> {
+        Ok(self.pipeline()?.catch_up()?)
+    }
+
+    /// Stores the contents of the database in the shared log, so that another process can begin with them. Returns the number of the
+    /// entry up to which they go.
+    ///
+    /// ```
+    /// # fn main() -> miette::Result<()> {
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let options = format!(r#"{{"shared": {:?}}}"#, folder.path());
+    /// let db = cozo::DbInstance::new("mem", "", &options)?;
+    /// db.run_default("?[x] <- [[1]] :create r {x}")?;
+    /// db.truncate_log(db.checkpoint()?)?;
+    /// let other = cozo::DbInstance::new("mem", "", &options)?;
+    /// assert_eq!(other.run_default("?[x] := *r[x]")?.rows.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn checkpoint(&self) -> miette::Result<u64> {
+        let pipeline = self.pipeline()?;
+        let replica = pipeline.replica().ok_or(ReplicaError::NoLog)?;
+        let (version, number) = pipeline.numbered_version(replica);
+        let folder = tempfile::tempdir().map_err(ReplicaError::file)?;
+        let file = folder.path().join("checkpoint");
+        write_version(&version, &file, &Interrupt::default(), &mut |_| {})?;
+        put_checkpoint(replica.log(), replica.identity(), number, &file, replica.timeout())?;
+        Ok(number)
+    }
+
+    /// Removes the entries of the shared log up to a checkpoint. Processes that lack some of them begin with the checkpoint when they
+    /// open their database again.
+    pub fn truncate_log(&self, checkpoint: u64) -> miette::Result<()> {
+        let pipeline = self.pipeline()?;
+        let replica = pipeline.replica().ok_or(ReplicaError::NoLog)?;
+        Ok(truncate(replica, checkpoint)?)
+    }
+}
+
+fn truncate(replica: &Replica, checkpoint: u64) -> Result<(), ReplicaError> {
+    let newest = last_checkpoint(replica.log(), replica.identity(), replica.timeout())?;
+    if newest.is_none_or(|newest| newest < checkpoint) {
+        return Err(ReplicaError::NoSuchCheckpoint { asked: checkpoint, newest: newest.unwrap_or(0) });
+    }
+    Ok(replica.log().truncate(checkpoint + 1, replica.timeout())?)
+}

@@ -1,0 +1,210 @@
+//! Commits of a database with a shared log, and the commits of others.
+//!
+//! ```text
+//!  requests ──> validate ──> append to the log ─┬─ done ──> publish
+//!                  ^                            └─ taken ─> read the entries of others, publish each
+//!                  └────────────────────────────────────────────┘
+//! ```
+//!
+//! The entries of others are published as local commits are, so their keys are remembered for the transactions that are active here.
+//! They need no validation: their author had applied all entries before.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cozo_shared_log::Appended;
+
+use super::history::{Group, History, validate};
+use super::observer::Observer;
+use super::pipeline::Pipeline;
+use super::request::CommitRequest;
+use crate::clock::now_micros;
+use crate::replica::{Content, LogEntry, Replica, ReplicaError};
+use crate::schema::{RelationId, with_indices};
+use crate::storage::ChangeSet;
+use crate::txn::catalog::Catalog;
+use crate::txn::error::TxnError;
+use crate::txn::versions::version::Version;
+
+impl Pipeline {
+    /// The replica, if the database has a shared log.
+    pub fn replica(&self) -> Option<&Arc<Replica>> {
+        self.replica.as_ref()
+    }
+
+    /// Sets the observer of the changes of other processes, once.
+    pub fn observe(&self, observer: Box<dyn Observer>) {
+        let _ = self.observer.set(observer);
+    }
+
+    /// The current version, and the number of the last entry that it has.
+    pub fn numbered_version(&self, replica: &Replica) -> (Arc<Version>, u64) {
+        // While this thread leads, no entry is applied.
+        let _leading = self.leader.lock();
+        (self.current_version(), replica.applied())
+    }
+
+    /// Publishes what other processes have committed, up to the end of the log. Returns the number of the last entry.
+    pub fn catch_up(&self) -> Result<u64, TxnError> {
+        let Some(replica) = &self.replica else { return Ok(0) };
+        let mut history = self.leader.lock();
+        let outcome = self.catch_up_leading(replica, &mut history.0);
+        drop(history);
+        self.observer.get().into_iter().for_each(|observer| observer.published());
+        outcome.map(|()| replica.applied())
+    }
+
+    /// Validates and commits requests through the log. Each has an outcome.
+    pub(super) fn commit_replicated(
+        &self,
+        replica: &Replica,
+        history: &mut History,
+        requests: &mut [CommitRequest],
+    ) -> Vec<Result<(), TxnError>> {
+        let mut outcomes: Vec<Option<TxnError>> = vec![None; requests.len()];
+        loop {
+            self.validate_open(history, requests, &mut outcomes);
+            let is_open = |outcome: &Option<TxnError>| outcome.is_none();
+            if !outcomes.iter().any(is_open) {
+                break;
+            }
+            let done = match self.append_open(replica, requests, &outcomes) {
+                Ok(Appended::Done) => {
+                    let applied = self.publish_open(replica, history, requests, &outcomes);
+                    applied.map(|()| true)
+                }
+                Ok(Appended::Taken) => self.catch_up_leading(replica, history).map(|()| false),
+                Err(error) => Err(error),
+            };
+            match done {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(error) => outcomes.iter_mut().filter(|outcome| is_open(outcome)).for_each(|outcome| {
+                    *outcome = Some(error.clone());
+                }),
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.map_or(Ok(()), Err)).collect()
+    }
+
+    /// Validates the requests without an outcome, one after another as if those before were committed.
+    fn validate_open(&self, history: &History, requests: &mut [CommitRequest], outcomes: &mut [Option<TxnError>]) {
+        let (mut catalog, mut before) = (history.catalog.clone(), Group::default());
+        let open = requests.iter_mut().zip(outcomes).filter(|(_, outcome)| outcome.is_none());
+        for (request, outcome) in open {
+            let valid = validate(request, history, &before, &catalog).and_then(|()| new_relations(request, &catalog));
+            match valid {
+                Ok(()) => {
+                    before.add(request);
+                    request.define_again();
+                    catalog.apply(&request.changes, catalog.version + 1);
+                }
+                Err(error) => *outcome = Some(error),
+            }
+        }
+    }
+
+    fn append_open(
+        &self,
+        replica: &Replica,
+        requests: &[CommitRequest],
+        outcomes: &[Option<TxnError>],
+    ) -> Result<Appended, TxnError> {
+        let open =
+            || requests.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_none()).map(|(request, _)| request);
+        let changes: Vec<&ChangeSet> = open().map(|request| &request.changes).collect();
+        let keys = open().flat_map(CommitRequest::changed_keys);
+        Ok(replica.append(&LogEntry::group(now_micros(), changes.into_iter(), keys)?)?)
+    }
+
+    /// Publishes the requests that the log has. They are committed, whatever happens here.
+    fn publish_open(
+        &self,
+        replica: &Replica,
+        history: &mut History,
+        requests: &mut [CommitRequest],
+        outcomes: &[Option<TxnError>],
+    ) -> Result<(), TxnError> {
+        let number = replica.applied() + 1;
+        let mut open: Vec<&mut CommitRequest> = requests
+            .iter_mut()
+            .zip(outcomes)
+            .filter(|(_, outcome)| outcome.is_none())
+            .map(|(request, _)| request)
+            .collect();
+        let mut changes: Vec<ChangeSet> = open.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        let keys: Vec<u64> = open.iter().flat_map(|request| request.changed_keys()).copied().collect();
+        let ended: Vec<u64> = open.iter().filter_map(|request| request.base).collect();
+        self.publish_entry(replica, history, number, &ended, &keys, &mut changes)
+            .map_err(|error| ReplicaError::Behind(error.to_string()))?;
+        open.iter_mut().for_each(|request| request.call_back());
+        Ok(())
+    }
+
+    /// Publishes the entries of others, up to the end of the log.
+    fn catch_up_leading(&self, replica: &Replica, history: &mut History) -> Result<(), TxnError> {
+        loop {
+            let entries = replica.read()?;
+            let Some((last, _)) = entries.last() else { return Ok(()) };
+            let last = *last;
+            let watched = self.observer.get().filter(|observer| observer.listens());
+            let (mut all, mut all_keys) = (vec![], vec![]);
+            for (number, entry) in entries {
+                let (changes, keys) = match entry.content {
+                    Content::First(_) => (vec![ChangeSet::default()], vec![]),
+                    Content::Group { changes, keys } => (changes, keys),
+                };
+                self.leave_numbers_to(&changes);
+                all.extend(changes);
+                all_keys.extend(keys);
+                if let Some(observer) = watched {
+                    let (before, mut changes) = (self.current_version(), std::mem::take(&mut all));
+                    observer.changed(&before.catalog, &before.snapshot, &changes);
+                    self.publish_entry(replica, history, number, &[], &std::mem::take(&mut all_keys), &mut changes)?;
+                }
+            }
+            // Without an observer, many entries are one commit of the engine.
+            if watched.is_none() {
+                self.publish_entry(replica, history, last, &[], &all_keys, &mut all)?;
+            }
+        }
+    }
+
+    fn publish_entry(
+        &self,
+        replica: &Replica,
+        history: &mut History,
+        number: u64,
+        ended: &[u64],
+        keys: &[u64],
+        changes: &mut Vec<ChangeSet>,
+    ) -> Result<(), TxnError> {
+        if changes.is_empty() {
+            changes.push(ChangeSet::default());
+        }
+        changes.iter_mut().last().into_iter().for_each(|last| last.rows.push(replica.mark(number)));
+        self.publish(history, ended.iter().copied(), keys, changes)?;
+        replica.has_applied(number);
+        Ok(())
+    }
+
+    /// Numbers relations of this process after those of others.
+    fn leave_numbers_to(&self, changes: &[ChangeSet]) {
+        for id in changes.iter().flat_map(|set| &set.created).map(|schema| schema.id) {
+            self.next_relation.fetch_max(id.0 + 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Refuses a request whose new relations have numbers that another process took first.
+fn new_relations(request: &CommitRequest, catalog: &Catalog) -> Result<(), TxnError> {
+    let created = &request.changes.created;
+    if created.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<RelationId> = catalog.iter().flat_map(with_indices).map(|schema| schema.id).collect();
+    match created.iter().find(|schema| known.contains(&schema.id)) {
+        Some(schema) => Err(TxnError::SchemaConflict(schema.name.to_string())),
+        None => Ok(()),
+    }
+}

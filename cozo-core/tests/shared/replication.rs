@@ -1,0 +1,128 @@
+//! What one process writes, the others see: rows, definitions, triggers, indices, and changes for callbacks.
+
+use std::time::Duration;
+
+use cozo::{CallbackOp, DataValue};
+
+use super::{Cluster, code, ints, rows};
+
+#[test]
+fn each_process_sees_what_others_write() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("sqlite", "b"));
+    rows(&a, "?[k, v] <- [[1, 'one'], [2, 'two']] :create word {k: Int => v: String}");
+    assert_eq!(rows(&b, "?[v] := *word{k: 2, v}"), [[DataValue::from("two")]]);
+    rows(&b, "?[k, v] <- [[2, 'zwei'], [3, 'drei']] :put word {k => v}");
+    rows(&b, "?[k] <- [[1]] :rm word {k}");
+    assert_eq!(ints(&a, "?[k] := *word{k}"), [2, 3]);
+    rows(&a, "::index create word:by_text {v}");
+    rows(&b, "?[k, v] <- [[4, 'vier']] :put word {k => v}");
+    assert_eq!(ints(&a, "?[k] := *word:by_text{v: 'vier', k}"), [4]);
+    rows(&a, "::fts create word:fts {extractor: v, tokenizer: Simple}");
+    rows(&b, "?[k, v] <- [[5, 'fuenf und vier']] :put word {k => v}");
+    assert_eq!(ints(&a, "?[k] := ~word:fts{k | query: 'vier', k: 9} :order k"), [4, 5]);
+    assert_eq!(ints(&b, "?[k] := ~word:fts{k | query: 'vier', k: 9} :order k"), [4, 5]);
+    rows(&b, "::rename word -> words");
+    assert_eq!(ints(&a, "?[count(k)] := *words{k}"), [4]);
+    rows(&a, "::index drop words:by_text");
+    rows(&b, "::fts drop words:fts");
+    rows(&a, "::remove words");
+    assert_eq!(rows(&b, "::relations").len(), 0);
+}
+
+#[test]
+fn triggers_run_where_the_write_is() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("mem", ""));
+    rows(&a, "{:create item {k}} {:create seen {k}}");
+    rows(&a, "::set_triggers item on put { ?[k] := _new[k] :put seen {k} }");
+    rows(&b, "?[k] <- [[1], [2]] :put item {k}");
+    assert_eq!(ints(&a, "?[k] := *seen{k}"), [1, 2]);
+}
+
+/// A transaction that has read what another process changes meanwhile does not commit.
+#[test]
+fn the_first_committer_wins() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("mem", ""));
+    rows(&a, "?[k, v] <- [[1, 0]] :create counter {k => v}");
+    a.catch_up().unwrap();
+    b.catch_up().unwrap();
+    let (one, other) = (a.multi_transaction(true), b.multi_transaction(true));
+    let add = "?[k, v] := *counter{k, v: n}, v = n + 1 :put counter {k => v}";
+    one.run_script(add, Default::default()).unwrap();
+    other.run_script(add, Default::default()).unwrap();
+    one.commit().unwrap();
+    assert_eq!(code(&other.commit().unwrap_err()), "transact::conflict");
+    assert_eq!(ints(&b, "?[v] := *counter{v}"), [1]);
+    // Other keys are no conflict, though both append to the same log.
+    let (one, other) = (a.multi_transaction(true), b.multi_transaction(true));
+    one.run_script("?[k, v] <- [[2, 0]] :insert counter {k => v}", Default::default()).unwrap();
+    other.run_script("?[k, v] <- [[3, 0]] :insert counter {k => v}", Default::default()).unwrap();
+    one.commit().unwrap();
+    other.commit().unwrap();
+    assert_eq!(ints(&a, "?[k] := *counter{k}"), [1, 2, 3]);
+    // A definition that another process has changed.
+    let (one, other) = (a.multi_transaction(true), b.multi_transaction(true));
+    one.run_script("?[k, w] <- [[1, 2]] :replace counter {k => w}", Default::default()).unwrap();
+    other.run_script("?[k, v] <- [[4, 0]] :put counter {k => v}", Default::default()).unwrap();
+    one.commit().unwrap();
+    assert_eq!(code(&other.commit().unwrap_err()), "transact::schema_conflict");
+}
+
+#[test]
+fn callbacks_get_the_changes_of_others_in_order_and_once() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("mem", ""));
+    rows(&a, ":create r {k => v}");
+    b.catch_up().unwrap();
+    let (_, changes) = b.register_callback("r", None);
+    for n in 0..50 {
+        let writer = if n % 3 == 0 { &b } else { &a };
+        rows(writer, &format!("?[k, v] <- [[{}, {n}]] :put r {{k => v}}", n % 5));
+    }
+    rows(&a, "?[k] <- [[0]] :rm r {k}");
+    rows(&a, "?[k] <- [[0]] :rm r {k}");
+    let mut last: [Option<i64>; 5] = [None; 5];
+    for n in 0..50 {
+        let (op, new, old) = changes.recv_timeout(Duration::from_secs(20)).unwrap();
+        let key = (n % 5) as usize;
+        assert_eq!((op, new.rows), (CallbackOp::Put, vec![vec![(n % 5).into(), n.into()]]));
+        let before = last[key].map(|before| vec![DataValue::from(n % 5), before.into()]);
+        assert_eq!(old.rows, before.into_iter().collect::<Vec<_>>(), "write {n}");
+        last[key] = Some(n);
+    }
+    let (op, keys, old) = changes.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!((op, keys.rows, old.rows), (CallbackOp::Rm, vec![vec![0.into()]], vec![vec![0.into(), 45.into()]]));
+    assert!(changes.recv_timeout(Duration::from_millis(500)).is_err(), "a removal of nothing is no change");
+}
+
+/// Relations that two processes create at once get numbers of their own, or one of them has to try again.
+#[test]
+fn relations_created_at_once_are_kept_apart() {
+    let cluster = Cluster::new();
+    let dbs = [cluster.open("mem", ""), cluster.open("mem", ""), cluster.open("sqlite", "c")];
+    std::thread::scope(|scope| {
+        for (process, db) in dbs.iter().enumerate() {
+            scope.spawn(move || {
+                for n in 0..10 {
+                    let script = format!("?[k] <- [[{process}], [{n}]] :create r{process}_{n} {{k}}");
+                    while let Err(error) = db.run_default(&script) {
+                        assert_eq!(code(&error), "transact::schema_conflict", "{error:?}");
+                    }
+                }
+            });
+        }
+    });
+    for db in &dbs {
+        assert_eq!(rows(db, "::relations").len(), 30);
+        for process in 0..3 {
+            for n in 0..10 {
+                let mut expected = vec![process, n];
+                expected.sort();
+                expected.dedup();
+                assert_eq!(ints(db, &format!("?[k] := *r{process}_{n}{{k}}")), expected);
+            }
+        }
+    }
+}
