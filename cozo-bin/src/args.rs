@@ -53,9 +53,10 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
-    /// Load files of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation
+    /// Load files of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation, or a folder of an export
     Import(ImportArguments),
-    /// Write a stored relation, or the result of a script, to a file of CSV, JSON Lines, JSON, Parquet or Arrow
+    /// Write a relation, or the result of a script, to a file of CSV, JSON Lines, JSON, Parquet or Arrow, or all relations
+    /// to a folder
     Export(ExportArguments),
     /// Write all relations to a backup, which is an SQLite file
     Backup(BackupArguments),
@@ -163,11 +164,18 @@ pub struct ReplArguments {
 #[derive(Args)]
 pub struct ImportArguments {
     /// The relation, by name or as `'name {key: Type => column: Type}'`; it is created if it does not exist
-    pub relation: String,
+    #[arg(required_unless_present = "partition")]
+    pub relation: Option<String>,
     /// `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` files, or a pattern such as `'data/*.csv'`; text may
     /// be compressed (`.csv.gz`)
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "partition", value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// A folder that `cozo export --partition` has written: all its relations are created and filled, or none
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["relation", "files", "format", "delimiter", "rename"])]
+    pub partition: Option<PathBuf>,
+    /// The relations of the partition to import; by default all
+    #[arg(long, value_name = "NAME,...", requires = "partition", value_delimiter = ',')]
+    pub only: Vec<String>,
     #[command(flatten)]
     pub reading: FileArguments,
     /// A script to run afterwards, in the same process; may be repeated
@@ -226,11 +234,22 @@ fn delimiter(text: &str) -> Result<u8, &'static str> {
 #[command(allow_missing_positional = true)]
 pub struct ExportArguments {
     /// The relation
-    #[arg(required_unless_present = "script", conflicts_with = "script")]
+    #[arg(required_unless_present_any = ["script", "partition"], conflicts_with_all = ["script", "partition"])]
     pub relation: Option<String>,
     /// A `.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet` or `.arrow` file. An existing file is replaced. Text is compressed if
     /// the name ends in `.gz` (`.csv.gz`). `-` is standard output
-    pub file: PathBuf,
+    #[arg(required_unless_present = "partition")]
+    pub file: Option<PathBuf>,
+    /// Write all relations into this new folder, as Parquet files with a catalog
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["file", "script", "format"])]
+    pub partition: Option<PathBuf>,
+    /// The relations to write into the folder; by default all
+    #[arg(long, value_name = "NAME,...", requires = "partition", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The most rows of a file in the folder
+    #[arg(long, value_name = "ROWS", requires = "partition", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub part_rows: u32,
     /// A script; its result is written instead of a relation
     #[arg(short = 'e', long, value_name = "SCRIPT")]
     pub script: Option<String>,

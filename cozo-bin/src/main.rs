@@ -18,6 +18,8 @@ mod import;
 mod load;
 mod maintain;
 mod output;
+#[cfg(feature = "arrow")]
+mod partition;
 mod repl;
 mod run;
 #[cfg(feature = "server")]

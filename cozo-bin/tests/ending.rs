@@ -228,6 +228,29 @@ fn an_export_is_whole_or_leaves_the_file_as_it_was() {
     }
 }
 
+#[cfg(feature = "arrow")]
+#[test]
+fn a_partition_is_whole_or_not_there() {
+    let directory = scratch("ending_partition");
+    let path = directory.path("data.db");
+    filled(&path, "sqlite");
+    let whole = directory.path("whole");
+    cozo(&["export", "--partition", &whole, "-p", &path]).succeeded();
+    for delay in delays() {
+        let out = directory.path(&format!("out{}", delay.as_millis()));
+        let done = is_done(&["export", "--partition", &out, "-p", &path], delay, "the export was not finished");
+        assert_eq!(Path::new(&out).exists(), done, "{delay:?}");
+        assert!(!Path::new(&format!("{out}.part")).exists(), "{delay:?}");
+        let to = directory.path(&format!("to{}.db", delay.as_millis()));
+        cozo(&["run", "-p", &to, "-e", "?[n] <- [[1]] :create other {n}"]).succeeded();
+        let done = is_done(&["import", "--partition", &whole, "-p", &to], delay, "nothing was imported");
+        let checked = cozo(&["check", &to]).succeeded();
+        assert!(checked.contains("other: 1 row\n"), "{delay:?}: {checked}");
+        assert_eq!(checked.contains("r: 150,000 rows\n"), done, "{delay:?}: {checked}");
+        assert_eq!(checked.lines().count(), if done { 3 } else { 2 }, "{delay:?}: {checked}");
+    }
+}
+
 #[test]
 fn what_looks_after_a_database_can_be_interrupted() {
     for engine in ENGINES {

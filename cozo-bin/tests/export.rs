@@ -316,3 +316,11 @@ fn a_result_larger_than_the_memory_is_exported() {
     let expected = ids.iter().map(|id| format!("{},{id},number {id}", id % 7));
     assert!(std::iter::once("value,id,text".to_string()).chain(expected).eq(text.lines()));
 }
+
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let folder = scratch("export-no-parquet").path("out");
+    cozo(&["export", "--partition", &folder]).failed("cli::without_arrow");
+    cozo(&["import", "--partition", &folder]).failed("cli::without_arrow");
+}

@@ -76,9 +76,9 @@ pub use parse::ast::{Script as CozoScript, Symbol};
 pub use petgraph;
 pub use session::{
     BackupProgress, CallbackOp, CheckReport, Db, DbInstance, EntrySummary, Interrupt, MultiTransaction, NamedColumns,
-    NamedRows, PointInTime, RelationReader, ResultStream, ScriptAnswer, ScriptMutability, SharedState, SimpleFixedRule,
-    Statement, Strictness, TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem, read_shared_log,
-    restore_from_log,
+    NamedRows, NewRelation, NewRelations, PointInTime, RelationReader, ResultStream, ScriptAnswer, ScriptMutability,
+    SharedState, SimpleFixedRule, Statement, Strictness, TransactionPayload, evaluate_expressions, get_variables,
+    new_cozo_mem, read_shared_log, restore_from_log,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

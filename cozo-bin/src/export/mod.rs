@@ -29,10 +29,22 @@ use crate::{output, run, signals};
 
 /// Exports, and says on standard error how much and how fast.
 pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
-    let to_stdout = arguments.file.as_os_str() == "-";
+    match (&arguments.partition, &arguments.file) {
+        #[cfg(feature = "arrow")]
+        (Some(folder), _) => crate::partition::export(folder, arguments, &progress_bar()),
+        #[cfg(not(feature = "arrow"))]
+        (Some(_), _) => Err(CliError::WithoutArrow.into()),
+        // Without a folder there is a file: the arguments are refused otherwise.
+        (None, file) => one(arguments, file.as_deref().unwrap_or(Path::new("-"))),
+    }
+}
+
+/// Exports into one file.
+fn one(arguments: &ExportArguments, path: &Path) -> miette::Result<ExitCode> {
+    let to_stdout = path.as_os_str() == "-";
     let format = match arguments.format {
         None if to_stdout => FileFormat::Csv,
-        asked => FileFormat::of(asked, &arguments.file)?,
+        asked => FileFormat::of(asked, path)?,
     };
     if to_stdout && !format.is_text() {
         return Err(CliError::NotToStdout.into());
@@ -42,12 +54,11 @@ pub fn run(arguments: &ExportArguments) -> miette::Result<ExitCode> {
     let interrupt = signals::stop_work_on_signals(|| ());
     let work = signals::work();
     let bar = progress_bar();
-    let write_to = |out: Box<dyn Write + Send>| {
-        write_named(&table(&db, arguments, &interrupt)?, format, &arguments.file, out, &bar)
-    };
+    let write_to =
+        |out: Box<dyn Write + Send>| write_named(&table(&db, arguments, &interrupt)?, format, path, out, &bar);
     let exported = match to_stdout {
         true => write_to(Box::new(BufWriter::new(io::stdout()))),
-        false => Target::new(&arguments.file).fill(|file| write_to(Box::new(BufWriter::new(file)))),
+        false => Target::new(path).fill(|file| write_to(Box::new(BufWriter::new(file)))),
     };
     let rows = signals::explain(exported, "the export was not finished")?;
     drop(work);

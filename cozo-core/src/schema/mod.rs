@@ -11,6 +11,7 @@ mod coerce;
 mod column_type;
 mod index;
 mod refusal;
+mod scripts;
 mod search_index;
 
 pub use coerce::{

@@ -189,6 +189,24 @@ pub enum SessionError {
         /// The headers.
         headers: usize,
     },
+    /// Two rows for a new relation have the same key, so that one of them would be lost.
+    #[error("two rows for relation '{relation}' have the same key")]
+    #[diagnostic(code(import::bad_data), help("give each key once, or declare more columns as keys"))]
+    RepeatedKey {
+        /// The relation.
+        relation: String,
+    },
+    /// A value for a new relation does not fit its column.
+    #[error("column '{column}' of relation '{relation}': {reason}")]
+    #[diagnostic(code(import::bad_data), help("mend the value, or give the column another type"))]
+    BadValue {
+        /// The relation.
+        relation: String,
+        /// The column.
+        column: String,
+        /// Why it does not fit.
+        reason: String,
+    },
     /// An import into an index.
     #[error("cannot import into the index '{0}'")]
     #[diagnostic(code(tx::import_into_index), help("import into its relation: the index follows"))]

@@ -28,7 +28,7 @@
 //! | `core` | the parts of an open database |
 //! | `events` | triggers, callbacks and debug output |
 //! | `script` | scripts ready to run: parsed, compiled and cached |
-//! | `backup`, `transfer` | backups; exports and imports of relations |
+//! | `backup`, `transfer`, `filling` | backups; exports and imports of relations; new relations as a whole |
 //! | `results` | rows and columns under headers |
 //! | `opening`, `follower` | the pipeline of a database that is opened; what other processes commit to a shared log |
 //! | `running` | the running scripts, for `::running` and `::kill` |
@@ -45,6 +45,7 @@ mod backup;
 mod core;
 mod error;
 mod events;
+mod filling;
 mod follower;
 mod opening;
 mod results;
@@ -67,5 +68,6 @@ pub use api::{
 pub use backup::{BackupProgress, Strictness};
 pub use error::SessionError;
 pub use events::{CallbackOp, Change};
+pub use filling::{NewRelation, NewRelations};
 pub use results::{NamedColumns, NamedRows, RelationReader, ResultStream, ScriptAnswer};
 pub use sys::SYSTEM_OPS;

@@ -36,6 +36,19 @@ pub fn read(pipeline: &Arc<Pipeline>, name: &str) -> miette::Result<RelationRead
     Ok(RelationReader::new(schema, &mut txn)?)
 }
 
+/// Readers of relations, all at one moment: of those named, else of all that may be read.
+pub fn read_all(pipeline: &Arc<Pipeline>, names: Option<&[String]>) -> miette::Result<Vec<RelationReader>> {
+    let mut txn = Transaction::begin(pipeline, false);
+    let may_be_read = |schema: &&SchemaRef| schema.access_level >= AccessLevel::ReadOnly;
+    let schemas = match names {
+        None => txn.catalog().iter().filter(may_be_read).cloned().collect(),
+        Some(names) => {
+            names.iter().map(|name| find_stored(&txn, name, "exported")).collect::<miette::Result<Vec<_>>>()?
+        }
+    };
+    schemas.into_iter().map(|schema| Ok(RelationReader::new(schema, &mut txn)?)).collect()
+}
+
 /// A relation whose rows are to be `action`. The listing of an index of vectors or texts has no rows of its own.
 pub fn find_stored(txn: &Transaction, name: &str, action: &'static str) -> miette::Result<SchemaRef> {
     let schema = find(txn, name, AccessLevel::ReadOnly, action)?;

@@ -21,6 +21,13 @@ pub enum TxnError {
         help("restore into a new database, or import single relations from the backup; nothing was changed")
     )]
     NotEmpty(String),
+    /// A relation that is to be created and filled has the name of another.
+    #[error("there is a relation '{0}' already")]
+    #[diagnostic(
+        code(eval::rel_name_conflict),
+        help("'::rename {0} -> ...' gives it another name, '::remove {0}' removes it; nothing was changed")
+    )]
+    NameTaken(String),
     /// The engine failed.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -15,3 +15,4 @@ mod paths;
 mod statements;
 mod transactions;
 mod triggers;
+mod whole_relations;

@@ -115,7 +115,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["events", "transfer"],
             &["backup", "opening", "sealer"],
             &["core"],
-            &["run"],
+            &["filling", "run"],
             &["sys"],
             &["api"],
         ],

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::db::DbInstance;
+use crate::budget::Interrupt;
+use crate::session::filling::{self, NewRelations};
 use crate::session::results::{NamedColumns, NamedRows, RelationReader};
 use crate::session::transfer;
 
@@ -40,6 +42,39 @@ impl DbInstance {
     /// ```
     pub fn read_relation(&self, relation: &str) -> miette::Result<RelationReader> {
         transfer::read(self.pipeline()?, relation)
+    }
+
+    /// [`DbInstance::read_relation`] for several relations, all at one moment. Without names, for all that may be read.
+    pub fn read_relations(&self, relations: Option<&[String]>) -> miette::Result<Vec<RelationReader>> {
+        transfer::read_all(self.pipeline()?, relations)
+    }
+
+    /// Creates relations and fills them, all of them or none. Nothing is visible before the end. Other commits wait
+    /// meanwhile, so `fill` must not write to this database. Rows go to the engine as they come, and are not held in memory.
+    ///
+    /// The indices of the relations are built afterwards. If that fails, the relations are removed again.
+    ///
+    /// ```
+    /// # fn main() -> cozo::Result<()> {
+    /// let (from, to) = (cozo::DbInstance::default(), cozo::DbInstance::default());
+    /// from.run_default("?[k, v] <- [[1, 'a'], [2, 'b']] :create r {k: Int => v}")?;
+    /// let reader = from.read_relation("r")?;
+    /// to.fill_relations(&cozo::Interrupt::default(), |new| {
+    ///     let mut relation = new.create(reader.definition())?;
+    ///     reader.batches()?.try_for_each(|batch| relation.put(batch?))?;
+    ///     assert_eq!(relation.finish()?, 2);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(to.run_default("?[k] := *r{k}")?.rows.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fill_relations(
+        &self,
+        interrupt: &Interrupt,
+        fill: impl FnOnce(&mut NewRelations<'_, '_>) -> miette::Result<()>,
+    ) -> miette::Result<()> {
+        filling::fill(self.core()?, interrupt, fill)
     }
 
     /// [`DbInstance::import_relations`] for one relation, from columns. If the name begins with `-`, rows are removed.

@@ -6,7 +6,7 @@ use super::rows::NamedRows;
 use crate::budget::make_room;
 use crate::exec::MAX_BATCH_ROWS;
 use crate::fork::Process;
-use crate::schema::SchemaRef;
+use crate::schema::{RelationSchema, SchemaRef};
 use crate::storage::{KeyRange, Snapshot};
 use crate::txn::{Transaction, TxnError};
 use crate::value::Batch;
@@ -31,6 +31,11 @@ impl RelationReader {
     pub(crate) fn new(schema: SchemaRef, txn: &mut Transaction) -> Result<Self, TxnError> {
         let snapshot = txn.view(&[schema.id])?.shared(schema.id).clone();
         Ok(RelationReader { schema, snapshot, process: Process::current() })
+    }
+
+    /// The definition of the relation.
+    pub fn definition(&self) -> &RelationSchema {
+        &self.schema
     }
 
     /// The names of the columns, keys first.

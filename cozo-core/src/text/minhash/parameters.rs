@@ -57,18 +57,47 @@ impl LshParameters {
             return Err(LshError::Weights(false_positive_weight, false_negative_weight));
         }
         let error = |parameters: &LshParameters| {
-            let found = |s| parameters.probability(s);
-            let false_positives = integral(found, 0.0, threshold);
-            let false_negatives = integral(|s| 1.0 - found(s), threshold, 1.0);
+            let [false_positives, false_negatives] = parameters.errors(threshold);
             false_positives * false_positive_weight + false_negatives * false_negative_weight
         };
-        let all = (1..=permutations)
-            .flat_map(|bands| (1..=permutations / bands).map(move |rows| LshParameters { bands, rows }));
+        let all = LshParameters::all(permutations);
         let best = all.map(|parameters| (error(&parameters), parameters)).reduce(|best, next| {
             // The first of equal ones, as in datasketch.
             if next.0 < best.0 { next } else { best }
         });
         Ok(best.expect("there is one hash function at least").1)
+    }
+
+    /// Weights of false positives and negatives with which [`LshParameters::choose`] makes this choice, if there are any.
+    pub fn weights(self, permutations: usize, threshold: f64) -> Option<[f64; 2]> {
+        let own = self.errors(threshold);
+        // The weights of false positives, to 1 for false negatives, with which no other choice has a smaller sum.
+        let (mut low, mut high) = (0.0_f64, f64::INFINITY);
+        for other in LshParameters::all(permutations) {
+            let other = other.errors(threshold);
+            let (slope, rest) = (own[0] - other[0], other[1] - own[1]);
+            if slope > 0.0 {
+                high = high.min(rest / slope);
+            } else if slope < 0.0 {
+                low = low.max(rest / slope);
+            }
+        }
+        let between = if high.is_finite() { (low + high) / 2.0 } else { low * 2.0 };
+        let is_right =
+            |weights: &[f64; 2]| LshParameters::choose(permutations, threshold, weights[0], weights[1]) == Ok(self);
+        [[1.0, 1.0], [between, 1.0], [1.0, 0.0], [0.0, 1.0]].into_iter().find(is_right)
+    }
+
+    /// All parameters with so many hash functions or fewer.
+    fn all(permutations: usize) -> impl Iterator<Item = LshParameters> {
+        let rows = move |bands| (1..=permutations / bands).map(move |rows| LshParameters { bands, rows });
+        (1..=permutations).flat_map(rows)
+    }
+
+    /// The integrals of false positives and of false negatives.
+    fn errors(self, threshold: f64) -> [f64; 2] {
+        let found = |s| self.probability(s);
+        [integral(found, 0.0, threshold), integral(|s| 1.0 - found(s), threshold, 1.0)]
     }
 
     /// The number of hash functions.

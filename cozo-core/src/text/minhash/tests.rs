@@ -83,6 +83,9 @@ fn parameters_are_those_of_datasketch() {
     for (permutations, threshold, positives, negatives, bands, rows) in DATASKETCH {
         let found = LshParameters::choose(permutations, threshold, positives, negatives).unwrap();
         assert_eq!(found, LshParameters { bands, rows }, "{permutations} {threshold} {positives} {negatives}");
+        // The same weights are not found, but some that mean the same.
+        let [positives, negatives] = found.weights(permutations, threshold).unwrap();
+        assert_eq!(LshParameters::choose(permutations, threshold, positives, negatives), Ok(found));
     }
 }
 
@@ -106,6 +109,7 @@ fn wrong_options_are_refused() {
         assert!(LshParameters::choose(50, threshold, 1.0, 1.0).unwrap().hashes() <= 50);
     }
     assert_eq!(LshParameters::choose(1, 0.5, 1.0, 1.0), Ok(LshParameters { bands: 1, rows: 1 }));
+    assert_eq!(LshParameters { bands: 7, rows: 9 }.weights(50, 0.5), None);
 }
 
 /// Hash functions, threshold, weights of false positives and negatives; bands and rows by `_optimal_param` of datasketch 2.0.0.

@@ -1,17 +1,20 @@
-//! Filling an empty database: relations are created and filled before any of them is visible.
+//! Filling new relations: they are created and filled before any of them is visible.
 
 use std::sync::Arc;
 
 use crate::replica::ReplicaError;
 use crate::schema::{RelationId, RelationSchema, SchemaRef, SearchIndex, with_indices};
-use crate::storage::{ChangeKind, ChangeSet, RowChanges};
+use crate::storage::{ChangeKind, ChangeSet, KeyRange, RowChanges};
+use crate::txn::catalog::Catalog;
 use crate::txn::commit::pipeline::Pipeline;
 use crate::txn::error::TxnError;
 use crate::value::{Batch, SmallStr, compare_columns};
 
-/// Fills an empty database; see [`Pipeline::fill`].
+/// Fills new relations; see [`Pipeline::fill`] and [`Pipeline::fill_beside`].
 pub struct Filler<'p> {
     pipeline: &'p Pipeline,
+    /// The relations that were there before.
+    catalog: Catalog,
     created: Vec<RelationId>,
     definitions: Vec<(SmallStr, Option<SchemaRef>)>,
     /// Rows of one relation in key order that are not put yet.
@@ -21,22 +24,31 @@ pub struct Filler<'p> {
 /// Pending rows of this many bytes are put, however few they are.
 const FILLED_BYTES: usize = 16 << 20;
 
+/// Rows that are counted at a time.
+const COUNTED_ROWS: usize = 1 << 16;
+
 impl Pipeline {
     /// Fills an empty database by a callback. No other commit runs meanwhile. Nothing is visible before the end, and nothing
     /// is left after an error.
     pub fn fill<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.fill_beside(|filler| {
+            let first = filler.catalog.iter().next().map(|relation| relation.name.to_string());
+            first.map_or(Ok(()), |name| Err(TxnError::NotEmpty(name)))?;
+            fill(filler)
+        })
+    }
+
+    /// [`Pipeline::fill`] of a database that may have other relations.
+    pub fn fill_beside<E: From<TxnError>>(&self, fill: impl FnOnce(&mut Filler<'_>) -> Result<(), E>) -> Result<(), E> {
         if self.replica.is_some() {
-            let help = "restore into a database without a shared log, and open that one with the option 'shared' and a new log";
-            return Err(TxnError::from(ReplicaError::Unsupported("be filled from a backup", help)).into());
+            let help = "fill a database without a shared log, and open that one with the option 'shared' and a new log";
+            return Err(TxnError::from(ReplicaError::Unsupported("be filled from files", help)).into());
         }
         let mut history = self.leader.lock();
         let _closed = self.batcher.close();
         self.commit_batched(&mut history.0);
-        let current = self.current();
-        if let Some(relation) = current.catalog.iter().next() {
-            return Err(TxnError::NotEmpty(relation.name.to_string()).into());
-        }
-        let mut filler = Filler { pipeline: self, created: vec![], definitions: vec![], pending: None };
+        let catalog = self.current().catalog.clone();
+        let mut filler = Filler { pipeline: self, catalog, created: vec![], definitions: vec![], pending: None };
         let outcome = fill(&mut filler).and_then(|()| {
             filler.flush()?;
             let changes = ChangeSet { definitions: std::mem::take(&mut filler.definitions), ..ChangeSet::default() };
@@ -54,6 +66,10 @@ impl Pipeline {
 impl Filler<'_> {
     /// Creates a relation with its indices, all empty and with identities of this database.
     pub fn create(&mut self, schema: &RelationSchema) -> Result<SchemaRef, TxnError> {
+        let is_new = self.definitions.iter().all(|(name, _)| *name != schema.name);
+        if !is_new || self.catalog.find(&schema.name).is_some() {
+            return Err(TxnError::NameTaken(schema.name.to_string()));
+        }
         let mut schema = RelationSchema { id: self.pipeline.next_relation_id(), ..schema.clone() };
         for index in &mut schema.indices {
             let id = self.pipeline.next_relation_id();
@@ -83,6 +99,18 @@ impl Filler<'_> {
         let enough = self.pipeline.traits.rows_to_fill_with;
         let is_much = |rows: &Batch| rows.len >= enough || rows.memory_bytes() >= FILLED_BYTES;
         if self.pending.as_ref().is_some_and(|(_, rows)| is_much(rows)) { self.flush() } else { Ok(()) }
+    }
+
+    /// Counts the rows of a relation created before, by a scan.
+    pub fn count(&mut self, relation: &SchemaRef) -> Result<usize, TxnError> {
+        self.flush()?;
+        let snapshot = self.pipeline.storage.snapshot();
+        let mut cursor = snapshot.scan(relation.id, &KeyRange::all(), &[], None)?;
+        let mut rows = 0;
+        while let Some(batch) = cursor.next_batch(COUNTED_ROWS)? {
+            rows += batch.len;
+        }
+        Ok(rows)
     }
 
     fn flush(&mut self) -> Result<(), TxnError> {
