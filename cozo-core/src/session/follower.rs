@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::{JoinHandle, sleep};
+use std::thread::sleep;
 use std::time::Duration;
 
 use crate::replica::Replica;
 use crate::sync::Mutex;
 use crate::txn::Pipeline;
 
-/// How long the thread waits for an entry before it looks whether the database is closed.
-const LOOK: Duration = Duration::from_millis(200);
+/// How long the thread waits for an entry before it looks whether the database is closed. Each look costs a log a few questions.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// How long it waits after a failure of the log.
 const AFTER_FAILURE: Duration = Duration::from_millis(200);
@@ -18,43 +18,53 @@ const AFTER_FAILURE: Duration = Duration::from_millis(200);
 /// Follows the log of a replica until it is closed.
 #[derive(Default)]
 pub struct Follower {
-    is_closed: Arc<AtomicBool>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    shared: Arc<Turn>,
+}
+
+/// What the thread and its owner share.
+#[derive(Default)]
+struct Turn {
+    is_closed: AtomicBool,
+    /// Held while entries are published.
+    publishing: Mutex<()>,
 }
 
 impl Follower {
     /// Begins to follow, if the database has a shared log.
     pub fn follow(&self, pipeline: &Arc<Pipeline>) -> std::io::Result<()> {
         let Some(replica) = pipeline.replica().cloned() else { return Ok(()) };
-        let (pipeline, is_closed) = (Arc::downgrade(pipeline), self.is_closed.clone());
-        let run = move || follow(&replica, &pipeline, &is_closed);
-        *self.thread.lock() = Some(std::thread::Builder::new().name("cozo-follower".to_string()).spawn(run)?);
-        Ok(())
+        let (pipeline, turn) = (Arc::downgrade(pipeline), self.shared.clone());
+        let thread = std::thread::Builder::new().name("cozo-follower".to_string());
+        thread.spawn(move || while turn.follow(&replica, &pipeline) {}).map(drop)
     }
 
-    /// Ends the thread, and waits for its end.
+    /// Lets nothing be published any more. The thread ends by itself, and touches nothing of the database before.
     pub fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.lock().take() {
-            // A panic has been reported when it happened.
-            let _ = thread.join();
-        }
+        self.shared.is_closed.store(true, Ordering::Relaxed);
+        drop(self.shared.publishing.lock());
     }
 }
 
-fn follow(replica: &Replica, pipeline: &Weak<Pipeline>, is_closed: &AtomicBool) {
-    while !is_closed.load(Ordering::Relaxed) {
-        let outcome = match replica.wait(LOOK) {
-            Ok(false) => continue,
-            Ok(true) => match pipeline.upgrade() {
-                Some(pipeline) => pipeline.catch_up().map(drop).is_ok(),
-                None => return,
-            },
-            Err(_) => false,
+impl Turn {
+    /// Waits for entries of the log, and publishes them. Returns whether to go on.
+    fn follow(&self, replica: &Replica, pipeline: &Weak<Pipeline>) -> bool {
+        let found = replica.wait(LOOK);
+        let failed = {
+            let _publishing = self.publishing.lock();
+            if self.is_closed.load(Ordering::Relaxed) {
+                return false;
+            }
+            match (&found, pipeline.upgrade()) {
+                (_, None) => return false,
+                (Ok(true), Some(pipeline)) => pipeline.catch_up().is_err(),
+                (Ok(false), _) => false,
+                (Err(_), _) => true,
+            }
         };
-        // Reads go on, and say how old they are; commits report what is wrong.
-        if !outcome {
+        // Reads go on, and `::replica` says how old they are; commits report what is wrong.
+        if failed {
             sleep(AFTER_FAILURE);
         }
+        true
     }
 }

@@ -126,3 +126,37 @@ fn relations_created_at_once_are_kept_apart() {
         }
     }
 }
+
+/// Processes that seal the same part of a search index at once do not find its rows twice.
+#[test]
+fn search_indices_are_sealed_by_one_process_at_a_time() {
+    let cluster = Cluster::new();
+    let dbs = [cluster.open("mem", ""), cluster.open("mem", ""), cluster.open("sqlite", "c")];
+    rows(
+        &dbs[0],
+        "{:create doc {k: Int => text: String}} {::fts create doc:words {extractor: text, tokenizer: Simple}}",
+    );
+    std::thread::scope(|scope| {
+        for (process, db) in dbs.iter().enumerate() {
+            scope.spawn(move || {
+                for part in 0..12 {
+                    let start = (part * 3 + process) * 300;
+                    let script = format!(
+                        "?[k, text] := k in int_range({start}, {start} + 300),
+                            text = concat('all of group', to_string(k % 7), ' number', to_string(k))
+                        :put doc {{k => text}}"
+                    );
+                    while let Err(error) = db.run_default(&script) {
+                        assert_eq!(code(&error), "transact::conflict", "{error:?}");
+                    }
+                }
+            });
+        }
+    });
+    for db in &dbs {
+        assert_eq!(ints(db, "f[k] := ~doc:words{k | query: 'all', k: 100000}  ?[count(k)] := f[k]"), [10_800]);
+        let listed = rows(db, "?[k] := ~doc:words{k | query: 'all', k: 100000}").len();
+        let group = rows(db, "?[k, s] := ~doc:words{k | query: 'group3', k: 100000, bind_score: s}").len();
+        assert_eq!((listed, group), (10_800, 1_543));
+    }
+}

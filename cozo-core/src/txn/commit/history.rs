@@ -68,6 +68,13 @@ impl History {
     }
 }
 
+/// Refuses a transaction that keeps all answers if another process has done the same meanwhile.
+pub fn validate_alike(request: &CommitRequest, history: &History) -> Result<(), TxnError> {
+    let Some(base) = request.base.filter(|_| request.keeps_answers) else { return Ok(()) };
+    let is_done = |key| history.changed.get(&key).is_some_and(|sequence| *sequence > base);
+    if request.shared_keys().any(is_done) { Err(TxnError::Conflict) } else { Ok(()) }
+}
+
 /// The relations whose rows change.
 fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterator<Item = RelationId> {
     changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 use cozo_shared_log::Appended;
 
-use super::history::{Group, History, validate};
+use super::history::{Group, History, validate, validate_alike};
 use super::observer::Observer;
 use super::pipeline::Pipeline;
 use super::request::CommitRequest;
@@ -92,7 +92,9 @@ impl Pipeline {
         let (mut catalog, mut before) = (history.catalog.clone(), Group::default());
         let open = requests.iter_mut().zip(outcomes).filter(|(_, outcome)| outcome.is_none());
         for (request, outcome) in open {
-            let valid = validate(request, history, &before, &catalog).and_then(|()| new_relations(request, &catalog));
+            let valid = validate(request, history, &before, &catalog)
+                .and_then(|()| validate_alike(request, history))
+                .and_then(|()| new_relations(request, &catalog));
             match valid {
                 Ok(()) => {
                     before.add(request);
@@ -113,7 +115,7 @@ impl Pipeline {
         let open =
             || requests.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_none()).map(|(request, _)| request);
         let changes: Vec<&ChangeSet> = open().map(|request| &request.changes).collect();
-        let keys = open().flat_map(CommitRequest::changed_keys);
+        let keys = open().flat_map(CommitRequest::shared_keys);
         Ok(replica.append(&LogEntry::group(now_micros(), changes.into_iter(), keys)?)?)
     }
 
@@ -133,7 +135,7 @@ impl Pipeline {
             .map(|(request, _)| request)
             .collect();
         let mut changes: Vec<ChangeSet> = open.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
-        let keys: Vec<u64> = open.iter().flat_map(|request| request.changed_keys()).copied().collect();
+        let keys: Vec<u64> = open.iter().flat_map(|request| request.shared_keys()).collect();
         let ended: Vec<u64> = open.iter().filter_map(|request| request.base).collect();
         self.publish_entry(replica, history, number, &ended, &keys, &mut changes)
             .map_err(|error| ReplicaError::Behind(error.to_string()))?;

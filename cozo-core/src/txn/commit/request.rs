@@ -10,6 +10,9 @@ use crate::value::SmallStr;
 /// A transaction with more rows is not batched.
 const MAX_BATCHED_ROWS: usize = 4;
 
+/// What sets the keys of transactions that keep all answers apart from those of others.
+const KEEPS_ANSWERS: u64 = 0x5851_f42d_4c95_7f2d;
+
 /// The changes of a transaction, and what it relies on.
 #[derive(Default)]
 pub struct CommitRequest {
@@ -56,6 +59,13 @@ impl CommitRequest {
     /// The keys that it changes for other transactions.
     pub fn changed_keys(&self) -> impl Iterator<Item = &u64> {
         (&self.keys).into_iter().take(if self.keeps_answers { 0 } else { usize::MAX })
+    }
+
+    /// The keys that other processes must know. Those of a transaction that keeps all answers count only for another such one: two
+    /// processes may do the same work, of which one is enough.
+    pub fn shared_keys(&self) -> impl Iterator<Item = u64> {
+        let mark = if self.keeps_answers { KEEPS_ANSWERS } else { 0 };
+        (&self.keys).into_iter().map(move |key| key ^ mark)
     }
 
     /// Runs the callbacks.
