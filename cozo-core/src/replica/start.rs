@@ -102,7 +102,10 @@ fn begin_log(
         put_checkpoint(log, &identity, 1, &file, timeout)?;
     }
     match log.append(1, &LogEntry::first(now_micros(), &identity), timeout)? {
-        Appended::Done => Ok(Some(identity)),
+        Appended::Done => {
+            log.put_blob(IDENTITY, &mut identity.as_bytes(), timeout)?;
+            Ok(Some(identity))
+        }
         Appended::Taken => Ok(None),
     }
 }

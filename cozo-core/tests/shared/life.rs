@@ -65,6 +65,16 @@ fn who_was_away_for_long_begins_with_a_checkpoint() {
     assert_eq!(ints(&a, "?[count(k)] := *other{k}"), [4]);
 }
 
+/// The process that began the log removes its first entry before another process has read it.
+#[test]
+fn a_log_that_one_process_has_truncated_keeps_its_identity() {
+    let cluster = Cluster::new();
+    let a = cluster.open("mem", "");
+    rows(&a, "?[k] <- [[1]] :create r {k}");
+    a.truncate_log(a.checkpoint().unwrap()).unwrap();
+    assert_eq!(ints(&cluster.open("mem", ""), "?[k] := *r{k}"), [1]);
+}
+
 #[test]
 fn what_does_not_belong_to_the_log_is_refused() {
     let cluster = Cluster::new();
