@@ -57,7 +57,7 @@ fn line(entry: &EntrySummary) -> String {
 
 fn time(micros: i64) -> String {
     match DateTime::<Utc>::from_timestamp_micros(micros) {
-        Some(time) => time.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::Millis, false),
+        Some(time) => time.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::Micros, false),
         None => format!("{micros} us"),
     }
 }

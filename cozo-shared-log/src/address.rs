@@ -12,11 +12,13 @@ use std::{sync::Arc, time::Duration};
 pub struct Options {
     /// How long the opening may take.
     pub timeout: Duration,
+    /// Whether a log in a folder that does not exist is an error, and not made.
+    pub must_exist: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { timeout: Duration::from_secs(10) }
+        Options { timeout: Duration::from_secs(10), must_exist: false }
     }
 }
 
@@ -28,6 +30,12 @@ impl Default for Options {
 ///   shared in the process, `memory://` is by itself.
 /// - `etcd://host:2379,other:2379/prefix`: etcd; `etcd+https://` with TLS
 pub fn open(address: &str, options: &Options) -> Result<Arc<dyn SharedLog>, LogError> {
+    if options.must_exist && !address.contains("://") {
+        let path = address.strip_prefix("directory:").unwrap_or(address);
+        if !std::path::Path::new(path).join("entries").is_dir() {
+            return Err(LogError::BadAddress { address: address.into(), why: "there is no log in that folder".into() });
+        }
+    }
     Ok(Arc::new(Log::open(open_medium(address)?, options.timeout)?))
 }
 

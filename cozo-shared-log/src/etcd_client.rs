@@ -37,7 +37,14 @@ impl Client {
         let endpoint = &self.endpoints[self.current.load(Ordering::Relaxed) % self.endpoints.len()];
         let post = self.agent.post(format!("{endpoint}/v3/{path}")).config().timeout_global(Some(timeout)).build();
         let answer = post.content_type("application/json").send(request.to_string());
-        let mut answer = answer.map_err(|error| Failure::Lost(format!("{endpoint}: {error}")))?;
+        let mut answer = answer.map_err(|error| {
+            let why = format!("{endpoint}: {error}");
+            match error {
+                ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Failure::Unsent(why),
+                ureq::Error::ConnectionFailed | ureq::Error::HostNotFound => Failure::Unsent(why),
+                _ => Failure::Lost(why),
+            }
+        })?;
         if answer.status().is_success() {
             return Ok(answer);
         }
@@ -61,7 +68,7 @@ impl Client {
             let text = text.map_err(|error| Failure::Lost(error.to_string()))?;
             serde_json::from_slice(&text).map_err(|error| Failure::Lost(error.to_string()))
         });
-        if matches!(answer, Err(Failure::Lost(_))) {
+        if matches!(answer, Err(Failure::Lost(_) | Failure::Unsent(_))) {
             self.current.fetch_add(1, Ordering::Relaxed);
         }
         answer
@@ -101,7 +108,7 @@ impl Client {
         let request = json!({ "create_request": { "key": key, "start_revision": from.to_string() } });
         // The end of the time looks like a lost answer.
         let answer = match self.post("watch", &request, left) {
-            Err(Failure::Lost(_)) if Instant::now() >= until => return Ok(()),
+            Err(Failure::Lost(_) | Failure::Unsent(_)) if Instant::now() >= until => return Ok(()),
             answer => answer?,
         };
         for line in BufReader::new(answer.into_body().into_reader()).lines() {

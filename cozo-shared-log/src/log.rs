@@ -62,8 +62,10 @@ impl Log {
         loop {
             match work() {
                 Ok(value) => return Ok(value),
-                Err(Failure::Lost(why)) if !pause.wait() => return Err(self.no_answer(why, pause.waited)),
-                Err(Failure::Lost(_)) => {}
+                Err(Failure::Lost(why) | Failure::Unsent(why)) if !pause.wait() => {
+                    return Err(self.no_answer(why, pause.waited));
+                }
+                Err(Failure::Lost(_) | Failure::Unsent(_)) => {}
                 Err(failure) => return Err(self.failed(failure)),
             }
         }
@@ -79,7 +81,7 @@ impl Log {
     fn failed(&self, failure: Failure) -> LogError {
         let log = self.medium.name();
         match failure {
-            Failure::Lost(why) => LogError::Unreachable { log, why },
+            Failure::Lost(why) | Failure::Unsent(why) => LogError::Unreachable { log, why },
             Failure::Refused(why) | Failure::NotDurable(why) => LogError::Failed { log, why },
         }
     }
@@ -115,13 +117,14 @@ impl Log {
     /// Fills the slot. It is tried again with the same author, so that a late arrival of the first attempt does no harm.
     fn create(&self, number: u64, author: Author, framed: &[u8], until: Instant) -> Result<Appended, LogError> {
         let mut pause = Pause::new(until);
-        let mut lost = None;
+        let (mut lost, mut unsent) = (None, None);
         loop {
             match self.medium.create(number, framed, until) {
                 Ok(Created::New) => return Ok(Appended::Done),
                 Ok(Created::Gap) if lost.is_none() => return Err(LogError::Gap { number, missing: number - 1 }),
                 Ok(_) => {}
                 Err(Failure::Lost(why)) => lost = Some(why),
+                Err(Failure::Unsent(why)) => unsent = Some(why),
                 Err(Failure::NotDurable(why)) => return Err(LogError::Unknown { number, why }),
                 Err(Failure::Refused(why)) if lost.is_some() => return Err(LogError::Unknown { number, why }),
                 Err(failure) => return Err(self.failed(failure)),
@@ -134,10 +137,13 @@ impl Log {
                     return lost.map_or(Ok(Appended::Taken), |why| Err(LogError::Unknown { number, why }));
                 }
                 // S3 answers as if the slot was filled when two fill it at once, even if none does.
-                Ok(Slot::Empty) | Err(Failure::Lost(_)) => {}
+                Ok(Slot::Empty) | Err(Failure::Lost(_) | Failure::Unsent(_)) => {}
                 Err(Failure::Refused(why) | Failure::NotDurable(why)) => return Err(LogError::Unknown { number, why }),
             }
             if !pause.wait() {
+                if let (None, Some(why)) = (&lost, unsent) {
+                    return Err(LogError::Unreachable { log: self.medium.name(), why });
+                }
                 return Err(LogError::Unknown { number, why: lost.unwrap_or_else(|| "the time is over".into()) });
             }
         }
@@ -214,10 +220,16 @@ impl SharedLog for Log {
     fn read(&self, from: u64, most_bytes: usize, timeout: Duration) -> Result<Vec<Entry>, LogError> {
         let until = deadline(timeout);
         let from = from.min(LARGEST_NUMBER);
+        // What is appended after this is no reason to miss anything.
+        let known_last = self.last.load(Ordering::Relaxed);
         let slots = self.retry(until, || self.medium.slots(from, most_bytes, until))?;
         let first = self.marker(until)?;
         if from < first {
             return Err(LogError::Truncated { first });
+        }
+        if slots.is_empty() && from <= known_last {
+            // Entries are appended one after another, so something else has removed this one.
+            return Err(LogError::Damaged { number: from, what: "it is missing, and a later one is there".into() });
         }
         let mut entries: Vec<Entry> = Vec::with_capacity(slots.len());
         let mut bytes = 0;
@@ -255,7 +267,7 @@ impl SharedLog for Log {
             let slice = until.min(Instant::now() + Duration::from_secs(1));
             match self.medium.wait(last.min(LARGEST_NUMBER) + 1, slice) {
                 Ok(()) => {}
-                Err(Failure::Lost(_)) => thread::sleep(Duration::from_millis(5)),
+                Err(Failure::Lost(_) | Failure::Unsent(_)) => thread::sleep(Duration::from_millis(5)),
                 Err(failure) => return Err(self.failed(failure)),
             }
             let bounds = self.bounds_until(until.max(Instant::now()) + grace)?;

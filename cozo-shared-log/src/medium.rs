@@ -12,6 +12,8 @@ use std::{
 pub enum Failure {
     /// No answer came, or a fault that may pass: the operation may have been done or not.
     Lost(String),
+    /// The request did not get there: it was not done.
+    Unsent(String),
     /// The medium refuses, and nothing was done.
     Refused(String),
     /// It was done, but may not outlast a crash.

@@ -118,7 +118,7 @@ pub fn restore_at(
     if bounds.first > begun + 1 {
         return Err(ReplicaError::NoCheckpoint { applied: begun, first: bounds.first });
     }
-    let mark = Mark { identity, applied: begun };
+    let mark = Mark { identity, applied: begun, checksum: None };
     if before.is_some() {
         take_checkpoint(storage, log, &mark, timeout)?;
         // What is restored is a database of its own.

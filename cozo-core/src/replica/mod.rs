@@ -36,4 +36,4 @@ pub use entry::{Content, LogEntry};
 pub use error::ReplicaError;
 pub use history::{EntrySummary, PointInTime, restore_at, summaries};
 pub use start::{is_mark, start};
-pub use state::Replica;
+pub use state::{Replica, checksum_of};

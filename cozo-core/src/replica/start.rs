@@ -16,7 +16,7 @@ use cozo_shared_log::{Appended, Bounds, SharedLog};
 use super::checkpoint::{last_checkpoint, put_checkpoint, take_checkpoint, write_file};
 use super::entry::{Content, LogEntry};
 use super::error::ReplicaError;
-use super::state::{MARK_NAME, Mark, Replica};
+use super::state::{MARK_NAME, Mark, Replica, checksum_of};
 use crate::clock::now_micros;
 use crate::schema::SchemaRef;
 use crate::storage::Storage;
@@ -32,16 +32,16 @@ pub fn start(
 ) -> Result<(Replica, Vec<SchemaRef>), ReplicaError> {
     let own = Mark::read(&*storage.snapshot())?;
     if log.bounds(timeout)?.last == 0
-        && let Some(identity) = begin_log(storage, &*log, &own, timeout)?
+        && let Some((identity, checksum)) = begin_log(storage, &*log, &own, timeout)?
     {
-        let mark = Mark { identity, applied: 1 };
+        let mark = Mark { identity, applied: 1, checksum: Some(checksum) };
         storage.commit(&mut [mark.created()])?;
         return Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions));
     }
     let bounds = log.bounds(timeout)?;
     let identity = identity_of(&*log, bounds, timeout)?;
     match &own {
-        Some(own) => check_own(own, &identity, bounds, &*log)?,
+        Some(own) => check_own(own, &identity, bounds, &*log, timeout)?,
         None => check_empty(storage, &*log)?,
     }
     let applied = own.as_ref().map_or(0, |own| own.applied);
@@ -50,7 +50,7 @@ pub fn start(
         // A replica that lacks nothing reads on; the others take a checkpoint.
         let newest = last_checkpoint(&*log, &identity, timeout)?.filter(|newest| *newest > applied);
         if let Some(applied) = newest {
-            let mark = Mark { identity, applied };
+            let mark = Mark { identity, applied, checksum: None };
             let definitions = take_checkpoint(storage, &*log, &mark, timeout)?;
             if log.bounds(timeout)?.first > applied + 1 {
                 // The log was truncated meanwhile, behind a later checkpoint.
@@ -65,7 +65,7 @@ pub fn start(
     let mark = match own {
         Some(own) => own,
         None => {
-            let mark = Mark { identity, applied: 0 };
+            let mark = Mark { identity, applied: 0, checksum: None };
             storage.commit(&mut [mark.created()])?;
             mark
         }
@@ -81,14 +81,14 @@ fn check_empty(storage: &dyn Storage, log: &dyn SharedLog) -> Result<(), Replica
     }
 }
 
-/// Begins an empty log with the contents of the database as its first checkpoint. Returns the identity of the log, if no other
-/// process was faster.
+/// Begins an empty log with the contents of the database as its first checkpoint. Returns the identity of the log and the checksum of
+/// its first entry, if no other process was faster.
 fn begin_log(
     storage: &dyn Storage,
     log: &dyn SharedLog,
     own: &Option<Mark>,
     timeout: Duration,
-) -> Result<Option<String>, ReplicaError> {
+) -> Result<Option<(String, u32)>, ReplicaError> {
     if let Some(own) = own {
         let why = format!("the replica has entries up to {}, and the log has none", own.applied);
         return Err(ReplicaError::OtherLog { log: log.name(), why });
@@ -101,10 +101,11 @@ fn begin_log(
         write_file(&file, &definitions, &*storage.snapshot())?;
         put_checkpoint(log, &identity, 1, &file, timeout)?;
     }
-    match log.append(1, &LogEntry::first(now_micros(), &identity), timeout)? {
+    let first = LogEntry::first(now_micros(), &identity);
+    match log.append(1, &first, timeout)? {
         Appended::Done => {
             log.put_blob(IDENTITY, &mut identity.as_bytes(), timeout)?;
-            Ok(Some(identity))
+            Ok(Some((identity, checksum_of(&first))))
         }
         Appended::Taken => Ok(None),
     }
@@ -132,7 +133,13 @@ pub fn identity_of(log: &dyn SharedLog, bounds: Bounds, timeout: Duration) -> Re
     }
 }
 
-fn check_own(own: &Mark, identity: &str, bounds: Bounds, log: &dyn SharedLog) -> Result<(), ReplicaError> {
+fn check_own(
+    own: &Mark,
+    identity: &str,
+    bounds: Bounds,
+    log: &dyn SharedLog,
+    timeout: Duration,
+) -> Result<(), ReplicaError> {
     let other = |why: String| Err(ReplicaError::OtherLog { log: log.name(), why });
     if own.identity != identity {
         return other(format!("its own has the identity {}, and this one {identity}", own.identity));
@@ -140,7 +147,14 @@ fn check_own(own: &Mark, identity: &str, bounds: Bounds, log: &dyn SharedLog) ->
     if own.applied > bounds.last {
         return other(format!("the replica has entries up to {}, and the log up to {}", own.applied, bounds.last));
     }
-    Ok(())
+    let Some(checksum) = own.checksum.filter(|_| own.applied >= bounds.first) else { return Ok(()) };
+    // A log that was copied, or set back, may have gone on with other entries.
+    match log.read(own.applied, 1, timeout)?.first() {
+        Some(entry) if checksum_of(&entry.bytes) != checksum => {
+            other(format!("entry {} of the log is not the one that the replica has applied", own.applied))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a definition is that of the mark, which no script sees.

@@ -24,6 +24,14 @@ const MARK_ID: RelationId = RelationId(1 << 62);
 /// About the bytes of entries that are read and applied at a time.
 const BYTES_AT_ONCE: usize = 8 << 20;
 
+/// Stands for no checksum in a mark.
+const NO_CHECKSUM: i64 = -1;
+
+/// The checksum of an entry, by which it is told from another with the same number.
+pub fn checksum_of(entry: &[u8]) -> u32 {
+    crc32fast::hash(entry)
+}
+
 /// A replica of a shared log.
 pub struct Replica {
     log: Arc<dyn SharedLog>,
@@ -41,6 +49,8 @@ pub struct Mark {
     pub identity: String,
     /// The number of the last entry applied.
     pub applied: u64,
+    /// The checksum of that entry, by which a log is known that has another one there; none if the replica began with a checkpoint.
+    pub checksum: Option<u32>,
 }
 
 impl Mark {
@@ -55,7 +65,7 @@ impl Mark {
             id: MARK_ID,
             name: MARK_NAME.into(),
             keys: vec![column("log", BaseType::String)],
-            values: vec![column("applied", BaseType::Int)],
+            values: vec![column("applied", BaseType::Int), column("checksum", BaseType::Int)],
             access_level: AccessLevel::Hidden,
             description: String::new(),
             triggers: Triggers::default(),
@@ -69,15 +79,18 @@ impl Mark {
         if snapshot.describe(MARK_ID).is_none() {
             return Ok(None);
         }
-        let mut cursor = snapshot.scan(MARK_ID, &KeyRange::all(), &[0, 1], None)?;
+        let mut cursor = snapshot.scan(MARK_ID, &KeyRange::all(), &[0, 1, 2], None)?;
         let Some(row) = cursor.next_batch(1)? else { return Ok(None) };
         let (identity, applied) = (row.columns[0].get(0), row.columns[1].get(0).get_int().unwrap_or_default());
-        Ok(Some(Mark { identity: identity.get_str().unwrap_or_default().to_string(), applied: applied as u64 }))
+        let identity = identity.get_str().unwrap_or_default().to_string();
+        let checksum = row.columns[2].get(0).get_int().and_then(|checksum| u32::try_from(checksum).ok());
+        Ok(Some(Mark { identity, applied: applied as u64, checksum }))
     }
 
     /// The change that stores the mark.
     pub fn change(&self) -> RowChanges {
-        let row = vec![DataValue::from(self.identity.as_str()), DataValue::from(self.applied as i64)];
+        let checksum = self.checksum.map_or(NO_CHECKSUM, i64::from);
+        let row = vec![self.identity.as_str().into(), DataValue::from(self.applied as i64), checksum.into()];
         RowChanges::new(MARK_ID, ChangeKind::Put, ChangedRows::One(row))
     }
 
@@ -100,7 +113,7 @@ impl Mark {
 impl Replica {
     /// A replica that has applied entries up to this number.
     pub fn new(log: Arc<dyn SharedLog>, mark: Mark, timeout: Duration) -> Self {
-        let Mark { identity, applied } = mark;
+        let Mark { identity, applied, .. } = mark;
         Replica { log, identity, timeout, applied: applied.into(), complete: Mutex::new(Instant::now()) }
     }
 
@@ -136,8 +149,8 @@ impl Replica {
     }
 
     /// The change that stores with an entry that it is applied.
-    pub fn mark(&self, applied: u64) -> RowChanges {
-        Mark { identity: self.identity.clone(), applied }.change()
+    pub fn mark(&self, applied: u64, checksum: u32) -> RowChanges {
+        Mark { identity: self.identity.clone(), applied, checksum: Some(checksum) }.change()
     }
 
     /// Notes that entries up to a number are applied and stored.
@@ -150,8 +163,8 @@ impl Replica {
         Ok(self.log.append(self.applied() + 1, entry, self.timeout)?)
     }
 
-    /// The entries after the last one applied, some megabytes of them.
-    pub fn read(&self) -> Result<Vec<(u64, LogEntry)>, ReplicaError> {
+    /// The entries after the last one applied, some megabytes of them, with their numbers and checksums.
+    pub fn read(&self) -> Result<Vec<(u64, u32, LogEntry)>, ReplicaError> {
         let applied = self.applied();
         let since = Instant::now();
         let entries = self.log.read(applied + 1, BYTES_AT_ONCE, self.timeout).map_err(|error| match error {
@@ -161,7 +174,10 @@ impl Replica {
         if entries.is_empty() {
             self.is_complete(since);
         }
-        entries.into_iter().map(|entry| Ok((entry.number, LogEntry::read(entry.number, &entry.bytes)?))).collect()
+        let read = |entry: cozo_shared_log::Entry| {
+            Ok((entry.number, checksum_of(&entry.bytes), LogEntry::read(entry.number, &entry.bytes)?))
+        };
+        entries.into_iter().map(read).collect()
     }
 
     /// Waits for an entry that is not applied yet. Returns whether there is one.

@@ -39,7 +39,8 @@ fn open_replica(storage: Box<dyn Storage>, address: &str, options: &Options) -> 
         return Err(ReplicaError::Unsupported("be opened for reading only", help).into());
     }
     let timeout = options.shared_timeout();
-    let log = cozo_shared_log::open(address, &cozo_shared_log::Options { timeout }).map_err(ReplicaError::from)?;
+    let log = cozo_shared_log::open(address, &cozo_shared_log::Options { timeout, must_exist: false })
+        .map_err(ReplicaError::from)?;
     let (replica, definitions) = replica::start(&*storage, log, timeout)?;
     let pipeline = Pipeline::of_replica(storage, replica, definitions)?;
     pipeline.catch_up()?;

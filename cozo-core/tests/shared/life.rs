@@ -176,3 +176,60 @@ fn the_past_is_read_and_restored() {
     assert_eq!(restored(PointInTime::Sequence(states[12].0), "after the checkpoint").unwrap(), states[12]);
     assert!(restored(PointInTime::Sequence(states[3].0), "removed").is_err());
 }
+
+/// An entry that something else has removed is noticed by all who need it, and nothing is written over it.
+#[test]
+fn a_missing_entry_is_an_error() {
+    let cluster = Cluster::new();
+    let open = || {
+        let options = format!(r#"{{"shared": {:?}, "shared_timeout": 1}}"#, cluster.path("log"));
+        DbInstance::new("mem", "", &options)
+    };
+    let a = open().unwrap();
+    rows(&a, ":create r {k}");
+    (1..=3).for_each(|n| drop(rows(&a, &format!("?[k] <- [[{n}]] :put r {{k}}"))));
+    let find = |number: u64| {
+        let folders = std::fs::read_dir(cluster.path("log/entries")).unwrap();
+        let mut paths = folders.map(|folder| folder.unwrap().path().join(format!("{number:020}")));
+        paths.find(|path| path.exists()).unwrap()
+    };
+    std::fs::remove_file(find(3)).unwrap();
+    assert_eq!(code(&open().err().unwrap()), "shared_log::damaged");
+    let log = cluster.path("log").display().to_string();
+    assert_eq!(code(&cozo::read_shared_log(&log, 0, |_| true).unwrap_err()), "shared_log::damaged");
+    let restored = cozo::restore_from_log("sqlite", cluster.path("at"), "", &log, PointInTime::Sequence(5));
+    assert_eq!(code(&restored.unwrap_err()), "shared_log::damaged");
+    // Who has all of it goes on, and mends it with a checkpoint.
+    rows(&a, "?[k] <- [[4]] :put r {k}");
+    a.truncate_log(a.checkpoint().unwrap()).unwrap();
+    assert_eq!(ints(&open().unwrap(), "?[k] := *r{k}"), [1, 2, 3, 4]);
+    assert_eq!(code(&cozo::read_shared_log("no such log", 0, |_| true).unwrap_err()), "shared_log::bad_address");
+}
+
+/// A log that was set back to an earlier state, or copied, and has gone on with other entries.
+#[test]
+fn a_log_that_has_gone_another_way_is_refused() {
+    let cluster = Cluster::new();
+    let log = cluster.path("log");
+    let a = cluster.open("sqlite", "a");
+    rows(&a, "?[k] <- [[1]] :create r {k}");
+    drop(a);
+    copy(&log, &cluster.path("saved"));
+    drop(rows(&cluster.open("sqlite", "a"), "?[k] <- [[2]] :put r {k}"));
+    std::fs::remove_dir_all(&log).unwrap();
+    std::fs::rename(cluster.path("saved"), &log).unwrap();
+    assert_eq!(code(&cluster.try_open("sqlite", "a").err().unwrap()), "replica::other_log");
+    rows(&cluster.open("mem", ""), "?[k] <- [[3]] :put r {k}");
+    assert_eq!(code(&cluster.try_open("sqlite", "a").err().unwrap()), "replica::other_log");
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        match path.is_dir() {
+            true => copy(&path, &to.join(name)),
+            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
+        }
+    }
+}

@@ -27,7 +27,7 @@ pub struct SharedState {
 /// Passes on what the entries of the shared log at an address say, from a number on, until `take` returns `false`. Checksums are
 /// verified on the way.
 pub fn read_shared_log(address: &str, from: u64, take: impl FnMut(EntrySummary) -> bool) -> miette::Result<()> {
-    let options = LogOptions::default();
+    let options = LogOptions { must_exist: true, ..LogOptions::default() };
     let log = cozo_shared_log::open(address, &options).map_err(ReplicaError::from)?;
     Ok(summaries(&*log, from, options.timeout, take)?)
 }
@@ -41,7 +41,7 @@ pub fn restore_from_log(
     address: &str,
     point: PointInTime,
 ) -> miette::Result<(u64, i64)> {
-    let log_options = LogOptions::default();
+    let log_options = LogOptions { must_exist: true, ..LogOptions::default() };
     let log = cozo_shared_log::open(address, &log_options).map_err(ReplicaError::from)?;
     let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
     Ok(restore_at(&*storage, &*log, point, log_options.timeout)?)

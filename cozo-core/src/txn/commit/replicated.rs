@@ -19,7 +19,7 @@ use super::observer::Observer;
 use super::pipeline::Pipeline;
 use super::request::CommitRequest;
 use crate::clock::now_micros;
-use crate::replica::{Content, LogEntry, Replica, ReplicaError};
+use crate::replica::{Content, LogEntry, Replica, ReplicaError, checksum_of};
 use crate::schema::{RelationId, with_indices};
 use crate::storage::ChangeSet;
 use crate::txn::catalog::Catalog;
@@ -69,11 +69,11 @@ impl Pipeline {
                 break;
             }
             let done = match self.append_open(replica, requests, &outcomes) {
-                Ok(Appended::Done) => {
-                    let applied = self.publish_open(replica, history, requests, &outcomes);
+                Ok((Appended::Done, checksum)) => {
+                    let applied = self.publish_open(replica, history, checksum, requests, &outcomes);
                     applied.map(|()| true)
                 }
-                Ok(Appended::Taken) => self.catch_up_leading(replica, history).map(|()| false),
+                Ok((Appended::Taken, _)) => self.catch_up_leading(replica, history).map(|()| false),
                 Err(error) => Err(error),
             };
             match done {
@@ -111,12 +111,13 @@ impl Pipeline {
         replica: &Replica,
         requests: &[CommitRequest],
         outcomes: &[Option<TxnError>],
-    ) -> Result<Appended, TxnError> {
+    ) -> Result<(Appended, u32), TxnError> {
         let open =
             || requests.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_none()).map(|(request, _)| request);
         let changes: Vec<&ChangeSet> = open().map(|request| &request.changes).collect();
         let keys = open().flat_map(CommitRequest::shared_keys);
-        Ok(replica.append(&LogEntry::group(now_micros(), changes.into_iter(), keys)?)?)
+        let entry = LogEntry::group(now_micros(), changes.into_iter(), keys)?;
+        Ok((replica.append(&entry)?, checksum_of(&entry)))
     }
 
     /// Publishes the requests that the log has. They are committed, whatever happens here.
@@ -124,10 +125,11 @@ impl Pipeline {
         &self,
         replica: &Replica,
         history: &mut History,
+        checksum: u32,
         requests: &mut [CommitRequest],
         outcomes: &[Option<TxnError>],
     ) -> Result<(), TxnError> {
-        let number = replica.applied() + 1;
+        let entry = (replica.applied() + 1, checksum);
         let mut open: Vec<&mut CommitRequest> = requests
             .iter_mut()
             .zip(outcomes)
@@ -137,7 +139,7 @@ impl Pipeline {
         let mut changes: Vec<ChangeSet> = open.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         let keys: Vec<u64> = open.iter().flat_map(|request| request.shared_keys()).collect();
         let ended: Vec<u64> = open.iter().filter_map(|request| request.base).collect();
-        self.publish_entry(replica, history, number, &ended, &keys, &mut changes)
+        self.publish_entry(replica, history, entry, &ended, &keys, &mut changes)
             .map_err(|error| ReplicaError::Behind(error.to_string()))?;
         open.iter_mut().for_each(|request| request.call_back());
         Ok(())
@@ -147,11 +149,11 @@ impl Pipeline {
     fn catch_up_leading(&self, replica: &Replica, history: &mut History) -> Result<(), TxnError> {
         loop {
             let entries = replica.read()?;
-            let Some((last, _)) = entries.last() else { return Ok(()) };
-            let last = *last;
+            let Some((last, checksum, _)) = entries.last() else { return Ok(()) };
+            let last = (*last, *checksum);
             let watched = self.observer.get().filter(|observer| observer.listens());
             let (mut all, mut all_keys) = (vec![], vec![]);
-            for (number, entry) in entries {
+            for (number, checksum, entry) in entries {
                 let (changes, keys) = match entry.content {
                     Content::First(_) => (vec![ChangeSet::default()], vec![]),
                     Content::Group { changes, keys } => (changes, keys),
@@ -162,7 +164,8 @@ impl Pipeline {
                 if let Some(observer) = watched {
                     let (before, mut changes) = (self.current_version(), std::mem::take(&mut all));
                     observer.changed(&before.catalog, &before.snapshot, &changes);
-                    self.publish_entry(replica, history, number, &[], &std::mem::take(&mut all_keys), &mut changes)?;
+                    let keys = std::mem::take(&mut all_keys);
+                    self.publish_entry(replica, history, (number, checksum), &[], &keys, &mut changes)?;
                 }
             }
             // Without an observer, many entries are one commit of the engine.
@@ -176,7 +179,7 @@ impl Pipeline {
         &self,
         replica: &Replica,
         history: &mut History,
-        number: u64,
+        (number, checksum): (u64, u32),
         ended: &[u64],
         keys: &[u64],
         changes: &mut Vec<ChangeSet>,
@@ -184,7 +187,7 @@ impl Pipeline {
         if changes.is_empty() {
             changes.push(ChangeSet::default());
         }
-        changes.iter_mut().last().into_iter().for_each(|last| last.rows.push(replica.mark(number)));
+        changes.iter_mut().last().into_iter().for_each(|last| last.rows.push(replica.mark(number, checksum)));
         self.publish(history, ended.iter().copied(), keys, changes)?;
         replica.has_applied(number);
         Ok(())
