@@ -19,7 +19,7 @@ fn wrong_addresses_say_why() {
 #[test]
 fn nobody_there_is_said_in_time() {
     use std::time::{Duration, Instant};
-    let (start, options) = (Instant::now(), Options { timeout: Duration::from_millis(500) });
+    let (start, options) = (Instant::now(), Options { timeout: Duration::from_millis(500), ..Options::default() });
     let error = open("etcd://127.0.0.1:1/log", &options).unwrap_err();
     assert!(matches!(error, LogError::Unreachable { .. }), "{error}");
     assert!(start.elapsed() < Duration::from_secs(5));

@@ -1,5 +1,7 @@
 //! The pipeline of a database that is opened: alone, or as a replica of a shared log.
 
+use cozo_shared_log::LogError;
+
 use crate::replica::{self, ReplicaError, is_mark};
 use crate::storage::{Options, Storage};
 use crate::txn::{Pipeline, TxnError};
@@ -9,8 +11,11 @@ const ATTEMPTS: usize = 8;
 
 /// Opens a database. A replica that is left behind while it is opened begins again, with a checkpoint.
 pub fn open_again<T>(open: impl Fn() -> miette::Result<T>) -> miette::Result<T> {
-    let left_behind = |error: &miette::Report| {
-        matches!(error.downcast_ref(), Some(TxnError::Replica(ReplicaError::LeftBehind { .. })))
+    let left_behind = |error: &miette::Report| match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(TxnError::Replica(error)), _) | (_, Some(error)) => {
+            matches!(error, ReplicaError::LeftBehind { .. } | ReplicaError::Log(LogError::Truncated { .. }))
+        }
+        _ => false,
     };
     for _ in 1..ATTEMPTS {
         match open() {
