@@ -47,7 +47,9 @@ fn main() {
 fn commits(address: &str, processes: usize, rows: i64, time: Duration) {
     let dbs: Vec<DbInstance> = (0..processes).map(|_| open(address)).collect();
     run(&dbs[0], ":create r {process: Int, n: Int => v: Int}", &[]);
-    dbs.iter().for_each(|db| drop(db.catch_up().expect("the log is there")));
+    dbs.iter().for_each(|db| {
+        db.catch_up().expect("the log is there");
+    });
     let (done, start) = (AtomicU64::new(0), Instant::now());
     std::thread::scope(|scope| {
         for (process, db) in dbs.iter().enumerate() {
