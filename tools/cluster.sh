@@ -25,9 +25,8 @@ pid() { cat "$(node "$1")/pid" 2>/dev/null; }
 
 # Whether node N runs. A process that has ended, but that nothing has waited for, does not.
 runs() {
-    case $(ps -o stat= -p "$(pid "$1" || echo 0)" 2>/dev/null) in
-    '' | Z*) return 1 ;;
-    esac
+    process=$(pid "$1" || true)
+    [ -n "$process" ] && kill -0 "$process" 2>/dev/null && ! grep -q ') Z' "/proc/$process/stat" 2>/dev/null
 }
 
 start() {
@@ -43,12 +42,18 @@ start() {
 
 # Waits for a leader.
 answers() {
-    for _ in $(seq 100); do
-        if curl -sf -m 2 "$(client "$1")/health" 2>/dev/null | grep -q '"true"'; then return; fi
-        sleep 0.2
-    done
-    echo "node $1 does not answer; its output is in $(node "$1")/log" >&2
-    exit 1
+    python3 - "$(client "$1")/health" <<'END' || { echo "node $1 does not answer; its output is in $(node "$1")/log" >&2; exit 1; }
+import sys, time, urllib.request
+
+for _ in range(100):
+    try:
+        if b'"true"' in urllib.request.urlopen(sys.argv[1], timeout=2).read():
+            sys.exit()
+    except OSError:
+        pass
+    time.sleep(0.2)
+sys.exit(1)
+END
 }
 
 # Sends a signal to node N.
