@@ -12,13 +12,10 @@ use super::state::Mark;
 use crate::schema::{SchemaRef, with_indices};
 use crate::storage::sqlite::FileWriter;
 use crate::storage::{
-    self, BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, Options, RowChanges, RowSource, Snapshot, Storage,
-    StorageError,
+    BatchCursor, ChangeKind, ChangeSet, ChangedRows, KeyRange, RowChanges, RowSource, Snapshot, Storage, StorageError,
+    copy, open_file_to_read,
 };
 use crate::value::Batch;
-
-/// The rows of a checkpoint that are copied at a time.
-const ROWS_AT_ONCE: usize = 1 << 14;
 
 fn checkpoint_prefix(identity: &str) -> String {
     format!("checkpoints/{identity}/")
@@ -56,11 +53,7 @@ pub fn write_file(path: &Path, definitions: &[SchemaRef], snapshot: &dyn Snapsho
     for schema in definitions {
         writer.relation(schema)?;
         for table in with_indices(schema) {
-            let columns: Vec<usize> = (0..table.arity()).collect();
-            let mut cursor = snapshot.scan(table.id, &KeyRange::all(), &columns, None)?;
-            while let Some(batch) = cursor.next_batch(ROWS_AT_ONCE)? {
-                writer.append(table.id, &batch)?;
-            }
+            copy(snapshot, table, |batch| writer.append(table.id, &batch))?;
         }
     }
     Ok(writer.finish()?)
@@ -78,8 +71,7 @@ pub fn take_checkpoint(
     let mut blob = log.get_blob(&name, timeout)?.ok_or_else(missing)?;
     let mut file = tempfile::NamedTempFile::new().map_err(ReplicaError::file)?;
     std::io::copy(&mut blob, &mut file).and_then(|_| file.flush()).map_err(ReplicaError::file)?;
-    let options = Options { read_only: true, cache_mb: Some(0.0), ..Options::default() };
-    let from = storage::open("sqlite", file.path(), &options)?;
+    let from = open_file_to_read(file.path())?;
     let own = storage.opened()?.definitions;
     let dropped = ChangeSet {
         dropped: own.iter().flat_map(with_indices).map(|table| table.id).collect(),

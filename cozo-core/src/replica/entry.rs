@@ -71,11 +71,10 @@ impl LogEntry {
     pub fn group<'c>(
         micros: i64,
         changes: impl ExactSizeIterator<Item = &'c ChangeSet>,
-        keys: impl Iterator<Item = u64>,
+        keys: &[u64],
     ) -> Result<Vec<u8>, StorageError> {
         let mut out = length(changes.len())?.to_vec();
         changes.into_iter().try_for_each(|set| write_set(set, &mut out))?;
-        let keys: Vec<u64> = keys.collect();
         out.extend_from_slice(&length(keys.len())?);
         keys.iter().for_each(|key| out.extend_from_slice(&key.to_le_bytes()));
         Ok(LogEntry::packed(micros, 1, &out))
@@ -115,8 +114,8 @@ fn write_set(set: &ChangeSet, out: &mut Vec<u8>) -> Result<(), StorageError> {
     let definitions = match set.has_rows_alone() {
         true => vec![],
         false => {
-            let ChangeSet { created, dropped, definitions, .. } = set.clone();
-            let definitions = Definitions { created, dropped, definitions };
+            let (created, dropped) = (set.created.clone(), set.dropped.clone());
+            let definitions = Definitions { created, dropped, definitions: set.definitions.clone() };
             serde_json::to_vec(&definitions).map_err(|error| StorageError::Unstorable(error.to_string()))?
         }
     };
@@ -204,7 +203,7 @@ mod tests {
             ChangeSet::of_rows(vec![put, removed]),
             ChangeSet { dropped: vec![RelationId(9)], ..ChangeSet::default() },
         ];
-        LogEntry::group(5, sets.iter(), [1, u64::MAX].into_iter()).expect("it can be encoded")
+        LogEntry::group(5, sets.iter(), &[1, u64::MAX]).expect("it can be encoded")
     }
 
     #[test]

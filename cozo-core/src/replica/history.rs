@@ -9,12 +9,9 @@ use super::checkpoint::{checkpoints, take_checkpoint};
 use super::entry::{Content, LogEntry};
 use super::error::ReplicaError;
 use super::start::identity_of;
-use super::state::Mark;
+use super::state::{BYTES_AT_ONCE, Mark};
 use crate::schema::SchemaRef;
 use crate::storage::{ChangeKind, Storage};
-
-/// About the bytes of entries that are read at a time.
-const BYTES_AT_ONCE: usize = 8 << 20;
 
 /// What an entry of a shared log says.
 #[derive(Clone, Debug, PartialEq, Eq)]

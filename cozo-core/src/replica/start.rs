@@ -31,14 +31,15 @@ pub fn start(
     timeout: Duration,
 ) -> Result<(Replica, Vec<SchemaRef>), ReplicaError> {
     let own = Mark::read(&*storage.snapshot())?;
-    if log.bounds(timeout)?.last == 0
-        && let Some((identity, checksum)) = begin_log(storage, &*log, &own, timeout)?
-    {
-        let mark = Mark { identity, applied: 1, checksum: Some(checksum) };
-        storage.commit(&mut [mark.created()])?;
-        return Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions));
+    let mut bounds = log.bounds(timeout)?;
+    if bounds.last == 0 {
+        if let Some((identity, checksum)) = begin_log(storage, &*log, &own, timeout)? {
+            let mark = Mark { identity, applied: 1, checksum: Some(checksum) };
+            storage.commit(&mut [mark.created()])?;
+            return Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions));
+        }
+        bounds = log.bounds(timeout)?;
     }
-    let bounds = log.bounds(timeout)?;
     let identity = identity_of(&*log, bounds, timeout)?;
     match &own {
         Some(own) => check_own(own, &identity, bounds, &*log, timeout)?,

@@ -21,8 +21,8 @@ pub const MARK_NAME: &str = "cozo replica";
 /// Its identity. Relations of scripts are numbered from 1.
 const MARK_ID: RelationId = RelationId(1 << 62);
 
-/// About the bytes of entries that are read and applied at a time.
-const BYTES_AT_ONCE: usize = 8 << 20;
+/// About the bytes of entries that are read at a time.
+pub const BYTES_AT_ONCE: usize = 8 << 20;
 
 /// Stands for no checksum in a mark.
 const NO_CHECKSUM: i64 = -1;
@@ -143,7 +143,7 @@ impl Replica {
     }
 
     /// Notes that the log had no more entries at a moment.
-    pub fn is_complete(&self, since: Instant) {
+    pub fn note_complete(&self, since: Instant) {
         let mut complete = self.complete.lock();
         *complete = since.max(*complete);
     }
@@ -154,7 +154,7 @@ impl Replica {
     }
 
     /// Notes that entries up to a number are applied and stored.
-    pub fn has_applied(&self, number: u64) {
+    pub fn note_applied(&self, number: u64) {
         self.applied.store(number, Ordering::Release);
     }
 
@@ -172,7 +172,7 @@ impl Replica {
             error => error.into(),
         })?;
         if entries.is_empty() {
-            self.is_complete(since);
+            self.note_complete(since);
         }
         let read = |entry: cozo_shared_log::Entry| {
             Ok((entry.number, checksum_of(&entry.bytes), LogEntry::read(entry.number, &entry.bytes)?))
@@ -185,7 +185,7 @@ impl Replica {
         let (applied, since) = (self.applied(), Instant::now());
         let last = self.log.wait(applied, timeout)?;
         if last <= applied {
-            self.is_complete(since);
+            self.note_complete(since);
         }
         Ok(last > applied)
     }

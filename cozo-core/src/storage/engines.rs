@@ -72,6 +72,11 @@ pub fn open(engine: &str, path: &Path, options: &Options) -> OpenResult {
     }
 }
 
+/// Opens a file of the engine `sqlite`, such as a backup, for reading.
+pub fn open_file_to_read(path: &Path) -> OpenResult {
+    open("sqlite", path, &Options { read_only: true, cache_mb: Some(0.0), ..Options::default() })
+}
+
 /// The path without links and detours. The lock and the log lie at the place of the database, and engines compare paths as text to
 /// see whether this process has the database open. If the file does not exist yet, only the path of its folder is resolved.
 fn one_name_of(path: &Path) -> PathBuf {

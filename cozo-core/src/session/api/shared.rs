@@ -1,9 +1,10 @@
 //! Databases with a shared log: the state of the replica, checkpoints, truncation, and the past.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cozo_shared_log::Options as LogOptions;
+use cozo_shared_log::{Options as LogOptions, SharedLog};
 
 use super::db::DbInstance;
 use crate::budget::Interrupt;
@@ -27,9 +28,14 @@ pub struct SharedState {
 /// Passes on what the entries of the shared log at an address say, from a number on, until `take` returns `false`. Checksums are
 /// verified on the way.
 pub fn read_shared_log(address: &str, from: u64, take: impl FnMut(EntrySummary) -> bool) -> miette::Result<()> {
+    let (log, timeout) = open_log(address)?;
+    Ok(summaries(&*log, from, timeout, take)?)
+}
+
+/// A log that exists, to read it, and how long an operation of it may take.
+fn open_log(address: &str) -> Result<(Arc<dyn SharedLog>, Duration), ReplicaError> {
     let options = LogOptions { must_exist: true, ..LogOptions::default() };
-    let log = cozo_shared_log::open(address, &options).map_err(ReplicaError::from)?;
-    Ok(summaries(&*log, from, options.timeout, take)?)
+    Ok((cozo_shared_log::open(address, &options)?, options.timeout))
 }
 
 /// Fills an empty database with what a shared log had at a point in time. It is a database of its own then. Returns the number of the
@@ -41,10 +47,9 @@ pub fn restore_from_log(
     address: &str,
     point: PointInTime,
 ) -> miette::Result<(u64, i64)> {
-    let log_options = LogOptions { must_exist: true, ..LogOptions::default() };
-    let log = cozo_shared_log::open(address, &log_options).map_err(ReplicaError::from)?;
+    let (log, timeout) = open_log(address)?;
     let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
-    Ok(restore_at(&*storage, &*log, point, log_options.timeout)?)
+    Ok(restore_at(&*storage, &*log, point, timeout)?)
 }
 
 impl DbInstance {

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use tempfile::TempPath;
 
-use super::copy::{ROWS_AT_ONCE, copy};
 use super::error::BackupError;
 use crate::expr::functions;
 use crate::legacy::{self, FileKind, LegacyFile, LegacyRelation, Report, RowsRead};
 use crate::replica::is_mark;
 use crate::schema::{IndexDefinition, RelationSchema, SchemaRef, SearchOptions, with_indices};
-use crate::storage::{self, BatchCursor, Options, Snapshot, Storage, StorageError, sync_name};
+use crate::storage::{BatchCursor, ROWS_AT_ONCE, Snapshot, Storage, StorageError, copy, open_file_to_read, sync_name};
 use crate::value::Batch;
 use crate::value::SmallStr;
 use crate::value::sort::sorted;
@@ -45,7 +44,7 @@ impl BackupFile {
         if !path.exists() {
             return Err(BackupError::NoSuchFile { path: path.display().to_string() }.into());
         }
-        let (relations, contents) = match open_database(path) {
+        let (relations, contents) = match open_file_to_read(path) {
             Ok(storage) => {
                 (own_relations(&*storage)?, Contents::Ours { snapshot: storage.snapshot(), _storage: storage })
             }
@@ -151,11 +150,6 @@ fn legacy_relation<'f>(file: &'f LegacyFile, relation: &SchemaRef) -> &'f Legacy
     source.expect("the relations are those of the file")
 }
 
-/// Opens a database of the sqlite engine for reading.
-fn open_database(path: &Path) -> Result<Box<dyn Storage>, StorageError> {
-    storage::open("sqlite", path, &Options { read_only: true, cache_mb: Some(0.0), ..Options::default() })
-}
-
 /// The relations that scripts see.
 fn own_relations(storage: &dyn Storage) -> Result<Vec<SchemaRef>, StorageError> {
     Ok(storage.opened()?.definitions.into_iter().filter(|schema| !is_mark(schema)).collect())
@@ -196,7 +190,7 @@ pub fn require_free(path: &Path) -> Result<(), BackupError> {
         Err(error) => Err(failed("look at", path)(error)),
         Ok(metadata) if metadata.is_dir() => Err(exists("a folder")),
         Ok(metadata) if metadata.len() == 0 => Ok(()),
-        Ok(_) => match open_database(path).and_then(|storage| storage.opened()) {
+        Ok(_) => match open_file_to_read(path).and_then(|storage| storage.opened()) {
             Ok(opened) if opened.definitions.is_empty() => Ok(()),
             Ok(_) => Err(exists("a database with relations")),
             Err(_) => Err(exists("a file that is no database of this program")),

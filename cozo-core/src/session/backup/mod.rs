@@ -8,7 +8,6 @@
 //!
 //! Backups and SQLite databases of CozoDB 0.7 can be read too. After an error the database and an existing file are unchanged.
 
-mod copy;
 mod error;
 mod file;
 mod progress;

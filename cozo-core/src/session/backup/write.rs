@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::copy::copy;
 use super::error::BackupError;
 use super::file;
 use super::progress::{Meter, OnProgress};
 use crate::budget::Interrupt;
 use crate::schema::{SchemaRef, with_indices};
+use crate::storage::copy;
 use crate::storage::sqlite::FileWriter;
 use crate::txn::{Pipeline, Version};
 

@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use rustc_hash::FxHashMap;
 
+use crate::budget::Stop;
+use crate::schema::RelationSchema;
 use crate::session::results::NamedRows;
 use crate::sync::{Mutex, RwLock};
 use crate::txn::Transaction;
-use crate::value::SmallStr;
+use crate::value::{Batch, SmallStr};
 
 /// The kind of an operation on the rows of a relation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,6 +48,12 @@ impl Display for CallbackOp {
 
 /// A message: the operation, the rows put or the keys to be removed, and the full rows that were there before.
 pub type Change = (CallbackOp, NamedRows, NamedRows);
+
+/// Rows under the names of the first columns of a relation.
+pub fn named(schema: &RelationSchema, rows: &Batch) -> Result<NamedRows, Stop> {
+    let columns = schema.columns().take(rows.columns.len());
+    NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)
+}
 
 /// The callbacks of a database.
 #[derive(Default)]

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::callbacks::{CallbackOp, Callbacks, Change};
+use super::callbacks::{CallbackOp, Callbacks, Change, named};
 use crate::schema::RelationSchema;
-use crate::session::results::NamedRows;
 use crate::storage::{ChangeKind, ChangeSet, RowChanges, Snapshot, StorageError};
 use crate::txn::{Catalog, Observer};
 use crate::value::{Batch, Column};
@@ -64,11 +63,7 @@ fn change(
     if !is_change {
         return Ok(None);
     }
-    let named = |rows: &Batch| {
-        let columns = schema.columns().take(rows.columns.len());
-        NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)
-    };
-    Ok(Some((op, named(&new)?, named(&old)?)))
+    Ok(Some((op, named(schema, &new)?, named(schema, &old)?)))
 }
 
 /// The rows with some keys.

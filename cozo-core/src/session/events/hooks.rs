@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use super::callbacks::{CallbackOp, Callbacks};
+use super::callbacks::{CallbackOp, Callbacks, named};
 use super::triggers::{Occasion, PreparedTriggers, RunTrigger, TriggerCache};
-use crate::budget::{Stop, make_room};
+use crate::budget::make_room;
 use crate::diag::SourceSpan;
 use crate::exec::Mutated;
 use crate::parse::ast::{MutationOp, TriggerEvent};
 use crate::plan::MutationPlan;
 use crate::schema::RelationSchema;
-use crate::session::results::NamedRows;
 use crate::txn::{Transaction, is_ephemeral};
-use crate::value::Batch;
 
 /// The triggers and callbacks of a database.
 #[derive(Default)]
@@ -69,12 +67,6 @@ impl<'a> Hooks<'a> {
         let rows = [mutated.last_new(schema.keys.len()), mutated.old.clone()];
         triggers.run(&self.occasion, &rows, txn, run)
     }
-}
-
-/// Rows under the names of the first columns of a relation.
-fn named(schema: &RelationSchema, rows: &Batch) -> Result<NamedRows, Stop> {
-    let columns = schema.columns().take(rows.columns.len());
-    NamedRows::from_batch(columns.map(|column| column.name.to_string()).collect(), rows)
 }
 
 /// Runs the triggers of a relation that is about to be replaced.

@@ -64,24 +64,19 @@ impl Pipeline {
         let mut outcomes: Vec<Option<TxnError>> = vec![None; requests.len()];
         loop {
             self.validate_open(history, requests, &mut outcomes);
-            let is_open = |outcome: &Option<TxnError>| outcome.is_none();
-            if !outcomes.iter().any(is_open) {
+            let with_outcomes = requests.iter_mut().zip(&outcomes);
+            let mut open: Vec<&mut CommitRequest> =
+                with_outcomes.filter(|(_, outcome)| outcome.is_none()).map(|(request, _)| request).collect();
+            if open.is_empty() {
                 break;
             }
-            let done = match self.append_open(replica, requests, &outcomes) {
-                Ok((Appended::Done, checksum)) => {
-                    let applied = self.publish_open(replica, history, checksum, requests, &outcomes);
-                    applied.map(|()| true)
+            match self.append_and_publish(replica, history, &mut open) {
+                Ok(Appended::Done) => break,
+                Ok(Appended::Taken) => {}
+                Err(error) => {
+                    let left = outcomes.iter_mut().filter(|outcome| outcome.is_none());
+                    left.for_each(|outcome| *outcome = Some(error.clone()));
                 }
-                Ok((Appended::Taken, _)) => self.catch_up_leading(replica, history).map(|()| false),
-                Err(error) => Err(error),
-            };
-            match done {
-                Ok(true) => break,
-                Ok(false) => {}
-                Err(error) => outcomes.iter_mut().filter(|outcome| is_open(outcome)).for_each(|outcome| {
-                    *outcome = Some(error.clone());
-                }),
             }
         }
         outcomes.into_iter().map(|outcome| outcome.map_or(Ok(()), Err)).collect()
@@ -98,7 +93,7 @@ impl Pipeline {
             match valid {
                 Ok(()) => {
                     before.add(request);
-                    request.define_again();
+                    request.define();
                     catalog.apply(&request.changes, catalog.version + 1);
                 }
                 Err(error) => *outcome = Some(error),
@@ -106,43 +101,28 @@ impl Pipeline {
         }
     }
 
-    fn append_open(
-        &self,
-        replica: &Replica,
-        requests: &[CommitRequest],
-        outcomes: &[Option<TxnError>],
-    ) -> Result<(Appended, u32), TxnError> {
-        let open =
-            || requests.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_none()).map(|(request, _)| request);
-        let changes: Vec<&ChangeSet> = open().map(|request| &request.changes).collect();
-        let keys = open().flat_map(CommitRequest::shared_keys);
-        let entry = LogEntry::group(now_micros(), changes.into_iter(), keys)?;
-        Ok((replica.append(&entry)?, checksum_of(&entry)))
-    }
-
-    /// Publishes the requests that the log has. They are committed, whatever happens here.
-    fn publish_open(
+    /// Appends validated requests to the log and publishes them, or publishes what others have appended first.
+    fn append_and_publish(
         &self,
         replica: &Replica,
         history: &mut History,
-        checksum: u32,
-        requests: &mut [CommitRequest],
-        outcomes: &[Option<TxnError>],
-    ) -> Result<(), TxnError> {
-        let entry = (replica.applied() + 1, checksum);
-        let mut open: Vec<&mut CommitRequest> = requests
-            .iter_mut()
-            .zip(outcomes)
-            .filter(|(_, outcome)| outcome.is_none())
-            .map(|(request, _)| request)
-            .collect();
-        let mut changes: Vec<ChangeSet> = open.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
+        open: &mut [&mut CommitRequest],
+    ) -> Result<Appended, TxnError> {
         let keys: Vec<u64> = open.iter().flat_map(|request| request.shared_keys()).collect();
+        let entry = LogEntry::group(now_micros(), open.iter().map(|request| &request.changes), &keys)?;
+        let appended = replica.append(&entry)?;
+        if appended == Appended::Taken {
+            self.catch_up_leading(replica, history)?;
+            return Ok(appended);
+        }
+        // The requests are committed, whatever happens here.
+        let entry = (replica.applied() + 1, checksum_of(&entry));
+        let changes = open.iter_mut().map(|request| std::mem::take(&mut request.changes)).collect();
         let ended: Vec<u64> = open.iter().filter_map(|request| request.base).collect();
-        self.publish_entry(replica, history, entry, &ended, &keys, &mut changes)
+        self.publish_entry(replica, history, entry, &ended, &keys, changes)
             .map_err(|error| ReplicaError::Behind(error.to_string()))?;
         open.iter_mut().for_each(|request| request.call_back());
-        Ok(())
+        Ok(appended)
     }
 
     /// Publishes the entries of others, up to the end of the log.
@@ -155,22 +135,22 @@ impl Pipeline {
             let (mut all, mut all_keys) = (vec![], vec![]);
             for (number, checksum, entry) in entries {
                 let (changes, keys) = match entry.content {
-                    Content::First(_) => (vec![ChangeSet::default()], vec![]),
+                    Content::First(_) => (vec![], vec![]),
                     Content::Group { changes, keys } => (changes, keys),
                 };
                 self.leave_numbers_to(&changes);
                 all.extend(changes);
                 all_keys.extend(keys);
                 if let Some(observer) = watched {
-                    let (before, mut changes) = (self.current_version(), std::mem::take(&mut all));
+                    let (before, changes) = (self.current_version(), std::mem::take(&mut all));
                     observer.changed(&before.catalog, &before.snapshot, &changes);
                     let keys = std::mem::take(&mut all_keys);
-                    self.publish_entry(replica, history, (number, checksum), &[], &keys, &mut changes)?;
+                    self.publish_entry(replica, history, (number, checksum), &[], &keys, changes)?;
                 }
             }
             // Without an observer, many entries are one commit of the engine.
             if watched.is_none() {
-                self.publish_entry(replica, history, last, &[], &all_keys, &mut all)?;
+                self.publish_entry(replica, history, last, &[], &all_keys, all)?;
             }
         }
     }
@@ -182,14 +162,11 @@ impl Pipeline {
         (number, checksum): (u64, u32),
         ended: &[u64],
         keys: &[u64],
-        changes: &mut Vec<ChangeSet>,
+        mut changes: Vec<ChangeSet>,
     ) -> Result<(), TxnError> {
-        if changes.is_empty() {
-            changes.push(ChangeSet::default());
-        }
-        changes.iter_mut().last().into_iter().for_each(|last| last.rows.push(replica.mark(number, checksum)));
-        self.publish(history, ended.iter().copied(), keys, changes)?;
-        replica.has_applied(number);
+        changes.push(ChangeSet::of_rows(vec![replica.mark(number, checksum)]));
+        self.publish(history, ended.iter().copied(), keys, &mut changes)?;
+        replica.note_applied(number);
         Ok(())
     }
 

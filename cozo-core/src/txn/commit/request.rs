@@ -73,15 +73,10 @@ impl CommitRequest {
         self.after_commit.drain(..).for_each(|call| call());
     }
 
-    /// [`CommitRequest::define`] for a request that may be validated again.
-    pub fn define_again(&mut self) {
+    /// Puts the validated changes of the catalog into the changes to be stored. It may be called again after another validation.
+    pub fn define(&mut self) {
         self.changes.definitions =
             self.schemas.iter().map(|change| (change.name.clone(), change.after.clone())).collect();
-    }
-
-    /// Moves the validated changes of the catalog into the changes to be stored.
-    pub fn define(&mut self) {
-        self.changes.definitions.extend(self.schemas.drain(..).map(|change| (change.name, change.after)));
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crossbeam_channel::bounded;
 
+use super::error::StorageError;
+use super::range::KeyRange;
+use super::traits::Snapshot;
 use crate::schema::SchemaRef;
-use crate::storage::{KeyRange, Snapshot, StorageError};
 use crate::value::Batch;
 
 /// The number of rows read and written at a time.
