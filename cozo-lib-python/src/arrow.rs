@@ -17,7 +17,7 @@ use crate::interruptible::released;
 use crate::to_python::row_tuples;
 
 /// The names that the interface gives to its capsules.
-const STREAM: &CStr = c"arrow_array_stream";
+pub const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
 /// A result as one Arrow table, which pyarrow, pandas, polars, DuckDB and others read as it stands.

@@ -1,9 +1,10 @@
 //! The class `CozoDbPy`.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
-use cozo::{DbInstance, Interrupt, Process, ScriptMutability, Strictness};
+use cozo::{DataValue, DbInstance, Interrupt, Process, ScriptMutability, Strictness};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use crate::error::{BindingError, error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
 use crate::interruptible::{interruptible, released};
+use crate::stream::ResultStream;
 use crate::to_python::rows_to_python;
 use crate::transaction::{CozoDbMulTx, WeakTransaction};
 use crate::{callbacks, ending, locked};
@@ -79,7 +81,29 @@ impl CozoDbPy {
         let db = self.0.handle(py)?;
         released(py, || work(db))?.map_err(|report| error(py, report))
     }
+
+    /// Runs a script in one of the ways of the database; the result and the warnings.
+    fn run_warned<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyAny>,
+        params: &Bound<'_, PyAny>,
+        immutable: &Bound<'_, PyAny>,
+        run: impl FnOnce(&DbInstance, &str, Parameters, ScriptMutability, &Interrupt) -> cozo::Result<T> + Send + 'static,
+    ) -> PyResult<(T, Vec<String>)> {
+        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
+        let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
+        let (script, interrupt) = (query.clone(), Interrupt::default());
+        let switch = interrupt.clone();
+        let run = move || {
+            let result = run(&db, &script, params, mutability, &interrupt);
+            result.map(|result| (result, db.script_warnings(&script)))
+        };
+        interruptible(py, &switch, &query, run)?.map_err(|report| script_error(py, report, &query))
+    }
 }
+
+type Parameters = BTreeMap<String, DataValue>;
 
 fn mutability(immutable: &Bound<'_, PyAny>) -> PyResult<ScriptMutability> {
     let immutable = truth(immutable, "immutable")?;
@@ -122,16 +146,7 @@ impl CozoDbPy {
         params: &Bound<'py, PyAny>,
         immutable: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
-        let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
-        let (script, interrupt) = (query.clone(), Interrupt::default());
-        let switch = interrupt.clone();
-        let run = move || {
-            let result = db.run_script_interruptible(&script, params, mutability, &interrupt);
-            result.map(|rows| (rows, db.script_warnings(&script)))
-        };
-        let result = interruptible(py, &switch, &query, run)?;
-        let (rows, warnings) = result.map_err(|report| script_error(py, report, &query))?;
+        let (rows, warnings) = self.run_warned(py, query, params, immutable, DbInstance::run_script_interruptible)?;
         let dict = rows_to_python(py, rows)?;
         if !warnings.is_empty() {
             dict.set_item(intern!(py, "warnings"), warnings)?;
@@ -147,17 +162,24 @@ impl CozoDbPy {
         params: &Bound<'_, PyAny>,
         immutable: &Bound<'_, PyAny>,
     ) -> PyResult<Py<ArrowResult>> {
-        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
-        let (params, mutability) = (named_values(params, "the parameters")?, mutability(immutable)?);
-        let (script, interrupt) = (query.clone(), Interrupt::default());
-        let switch = interrupt.clone();
-        let run = move || {
-            let result = db.run_script_columns(&script, params, mutability, &interrupt);
-            result.map(|columns| (arrow::tables(columns), db.script_warnings(&script)))
+        let run = |db: &DbInstance, script: &str, params, mutability, interrupt: &Interrupt| {
+            db.run_script_columns(script, params, mutability, interrupt).map(arrow::tables)
         };
-        let result = interruptible(py, &switch, &query, run)?;
-        let (tables, warnings) = result.map_err(|report| script_error(py, report, &query))?;
+        let (tables, warnings) = self.run_warned(py, query, params, immutable, run)?;
         ArrowResult::new(py, tables.map_err(|error| arrow_error(py, &error))?, warnings)
+    }
+
+    /// Runs a script; the result, of several the first, is read in batches, and is not in memory as a whole if it exceeds
+    /// that of its query.
+    fn run_script_stream(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyAny>,
+        params: &Bound<'_, PyAny>,
+        immutable: &Bound<'_, PyAny>,
+    ) -> PyResult<ResultStream> {
+        let (rows, warnings) = self.run_warned(py, query, params, immutable, DbInstance::run_script_stream)?;
+        Ok(ResultStream::new(rows, warnings))
     }
 
     /// Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-'; all of them or none.

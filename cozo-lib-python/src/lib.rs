@@ -9,6 +9,7 @@
 //! * [`database`]: the class.
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
 //! * [`arrow`]: the class `ArrowResult`; tables in and out without an object for each value.
+//! * [`stream`]: the class `ResultStream`; results that are read in batches.
 //! * [`callbacks`]: functions that are told of changes.
 //! * [`expressions`]: `eval_expressions` and `variables`.
 //! * [`fixed_rule`]: fixed rules written in Python.
@@ -32,6 +33,7 @@ mod expressions;
 mod fixed_rule;
 mod from_python;
 mod interruptible;
+mod stream;
 mod to_python;
 mod transaction;
 mod workers;
@@ -58,6 +60,8 @@ mod cozo_embedded {
     use super::database::CozoDbPy;
     #[pymodule_export]
     use super::expressions::{eval_expressions, variables};
+    #[pymodule_export]
+    use super::stream::{ResultStream, RowBatches};
     #[pymodule_export]
     use super::transaction::CozoDbMulTx;
 

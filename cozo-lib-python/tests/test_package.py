@@ -65,6 +65,47 @@ def test_empty_results_have_types(db):
     assert str(db.run("?[name, count(k)] := *t{k, name}").arrow().schema.types[1]) == "int64"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says how much memory a process had at most")
+def test_streams_hold_what_memory_does_not():
+    """In another process, whose memory is looked at: three million rows are 24 MB as columns, 500 as tuples."""
+    program = """
+import re, threading
+import cozo, pyarrow
+peak = lambda: int(re.search("VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) // 1024
+db = cozo.connect(query_memory_mb=8)
+before = peak()
+stream = db.stream("?[x, t] := a in int_range(3000), b in int_range(1000), x = a * 1000 + b, t = to_string(b % 10)")
+assert stream.columns == ["x", "t"] and stream.warnings == []
+assert sum(x for x, _ in stream) == 3000000 * 2999999 // 2
+batches = stream.arrow()
+assert [str(field.type) for field in batches.schema] == ["int64", "string"]
+assert sum(batch.num_rows for batch in batches) == 3000000
+# Threads that read one iterator have each batch once.
+rows, sums = stream._native.batches(), []
+threads = [threading.Thread(target=lambda: sums.append(sum(x for batch in rows for x, _ in batch))) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert sum(sums) == 3000000 * 2999999 // 2
+db.close()
+assert next(iter(stream)) == (0, "0")
+assert peak() - before < 100, (before, peak())
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
+
+
+def test_streams_have_one_type_for_a_column(db):
+    stream = db.stream("?[x, y] := x in int_range(5000), y = if(x < 4000, x, x + 0.5)")
+    table = pyarrow.table(stream)
+    assert table.schema.field("y").type == pyarrow.float64() and table["y"].to_pylist()[3999:4001] == [3999.0, 4000.5]
+    assert polars.DataFrame(stream).height == 5000
+    assert list(db.stream("?[x, y] := x in $xs, y = 2", xs=[1]).dicts()) == [{"x": 1, "y": 2}]
+    db.create("person", PEOPLE, key="name")
+    empty = db.stream("?[name, age] := *person{name, age}, age > 99")
+    assert list(empty) == [] and [str(kind) for kind in empty.arrow().schema.types] == ["string", "int64"]
+    with pytest.raises(cozo.Error):
+        db.stream("?[k] <- [[1]] :create t {k}")
+
+
 def test_files_are_read_in_scripts(db, tmp_path):
     frame = polars.DataFrame({"id": [1, 2], "Full Name": ["Ann", None], "total": [1.5, 2.0]})
     for name, write in {"ReadParquet": frame.write_parquet, "ReadCsv": frame.write_csv, "ReadJsonLines": frame.write_ndjson}.items():

@@ -17,6 +17,7 @@ from ._errors import Error
 from ._events import Change, Subscription
 from ._result import Result
 from ._schema import Column
+from ._stream import Stream
 from ._transaction import Transaction
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Database",
     "Error",
     "Result",
+    "Stream",
     "Subscription",
     "Transaction",
     "__version__",

@@ -15,6 +15,7 @@ from ._errors import refused, translated
 from ._events import Change, Subscription, rule_of
 from ._result import Result
 from ._schema import Column, relation_name
+from ._stream import Stream
 from ._transaction import Transaction, columns_of
 from ._writes import Writes, run
 
@@ -72,7 +73,8 @@ class Database(Writes):
         >>> db.run("?[y] := y = $x + 1", x=1).value()
         2
         """
-        return run(lambda script, values: self.native.run_script_arrow(script, values, False), script, parameters, named)
+        native = self.native.run_script_arrow
+        return Result(run(lambda script, values: native(script, values, False), script, parameters, named))
 
     def query(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
         """Runs a script that must not write: a write is an error.
@@ -80,7 +82,17 @@ class Database(Writes):
         >>> db.query("?[name] := *person{name}").rows
         [('Ann',), ('Bea',)]
         """
-        return run(lambda script, values: self.native.run_script_arrow(script, values, True), script, parameters, named)
+        native = self.native.run_script_arrow
+        return Result(run(lambda script, values: native(script, values, True), script, parameters, named))
+
+    def stream(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Stream:
+        """`query` for a result that may be larger than memory: it is read in batches.
+
+        >>> sum(x for x, in db.stream("?[x] := x in int_range(100000)"))
+        4999950000
+        """
+        native = self.native.run_script_stream
+        return Stream(run(lambda script, values: native(script, values, True), script, parameters, named))
 
     async def run_async(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
         """`run` on another thread, while the event loop goes on. A task that is cancelled does not stop the script:

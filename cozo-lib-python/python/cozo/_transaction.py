@@ -24,7 +24,7 @@ class Transaction(Writes):
 
     def run(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
         """Runs a single query. If it fails, it leaves no trace, and the transaction goes on."""
-        return run(self._native.run_script_arrow, script, parameters, named)
+        return Result(run(self._native.run_script_arrow, script, parameters, named))
 
     def columns(self, relation: str) -> List[Column]:
         """The columns of a relation, keys first."""

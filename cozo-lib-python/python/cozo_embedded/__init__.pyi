@@ -39,6 +39,30 @@ class ArrowResult:
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
         """The table, as a capsule of Arrow's C stream interface; `requested_schema` changes nothing."""
 
+class ResultStream:
+    """A result that is read in batches, as often as asked for. What exceeds the memory of its query is on disk until the
+    object goes.
+    """
+
+    @property
+    def column_names(self) -> List[str]:
+        """The names of the columns, in order."""
+    @property
+    def warnings(self) -> List[str]:
+        """What the script probably does not mean, in words."""
+    def batches(self) -> "RowBatches":
+        """Lists of rows, some thousand each, from the first row on."""
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
+        """The rows from the first on, as a capsule of Arrow's C stream interface, in batches of some thousand rows. Reads
+        all rows once before, to find the types. `requested_schema` changes nothing.
+        """
+
+class RowBatches:
+    """What `ResultStream.batches` gives."""
+
+    def __iter__(self) -> "RowBatches": ...
+    def __next__(self) -> List[Tuple[Any, ...]]: ...
+
 class CozoDbPy:
     """A database. Threads may share it, and their scripts run at the same time.
 
@@ -62,6 +86,10 @@ class CozoDbPy:
         bool, String utf8, Bytes binary, Uuid utf8, vectors of one width and length fixed_size_list of float32 or float64.
         Lists, objects, validities and mixtures are utf8 with JSON, of the extension type arrow.json. A column without any
         value has the type null.
+        """
+    def run_script_stream(self, query: str, params: Dict[str, Any], immutable: bool) -> ResultStream:
+        """Like `run_script`, with a result (of several the first) that is read in batches, and is not in memory as a whole
+        if it exceeds that of its query.
         """
     def import_arrow(self, relation: str, data: ArrowTable) -> None:
         """Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-': all of them or

@@ -101,12 +101,18 @@ export class NodePanel {
     return element('li', {}, end(data.from), ' → ', end(data.to), others.length > 0 && element('span', { class: 'note' }, ` ${others.join(', ')}`));
   }
 
-  /** Lists the relations that may have edges, and chooses one with the columns of the result. */
-  async fillRelations() {
+  /** Lists the relations that may have edges, unless they are listed already, or are being listed. */
+  fillRelations() {
     const names = this.source.names.filter(name => !name.includes(':'));
-    const known = this.relation.options.length ? [...this.relation.options].map(option => option.value) : null;
-    if (known && names.join() === this.listed) return;
-    this.listed = names.join();
+    if (names.join() !== this.listed) {
+      this.listed = names.join();
+      this.filled = this.fillWith(names);
+    }
+    return this.filled;
+  }
+
+  /** Lists relations, and chooses one with the columns of the result. */
+  async fillWith(names) {
     const schemas = await Promise.all(names.map(name => this.source.schema(name).catch(() => null)));
     this.columns = new Map(names.map((name, i) => [name, schemas[i]?.columns ?? []]).filter(([, columns]) => columns.length));
     const wide = [...this.columns].filter(([, columns]) => columns.length > 1).map(([name]) => name);
@@ -140,6 +146,8 @@ export class NodePanel {
   /** Asks for the edges of the node, and adds them to the graph. */
   async expand() {
     const { node, graph } = this;
+    // The key may come before the relations are known.
+    await this.filled;
     if (!node || !this.relation.value) return;
     await this.attempt(async () => {
       const { rows } = await query(this.expansion(), { parameters: `{"node":${stringify(node.value)}}` });
