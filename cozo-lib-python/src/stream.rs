@@ -33,15 +33,15 @@ impl ResultStream {
         ResultStream { rows: Mutex::new(rows), warnings, types: PyOnceLock::new() }
     }
 
-    /// The result from its first row on.
-    fn from_start(&self) -> Rows {
+    /// The rows from the first on.
+    fn rows_again(&self) -> Rows {
         locked(&self.rows).again()
     }
 
     /// Arrow has one type for a column of all batches, so all rows are looked at first.
     fn types(&self, py: Python<'_>) -> PyResult<ArrowTypes> {
         let find = || {
-            let mut rows = self.from_start();
+            let mut rows = self.rows_again();
             let mut types = ArrowTypes::new(rows.headers().len(), Numbers::Widened);
             while let Some(batch) = next_batch(py, || rows.next_batch())? {
                 types.add(&batch);
@@ -77,7 +77,7 @@ impl ResultStream {
 
     /// Lists of rows, some thousand each, from the first row on.
     fn batches(&self) -> RowBatches {
-        RowBatches(Mutex::new(self.from_start()))
+        RowBatches(Mutex::new(self.rows_again()))
     }
 
     /// The rows from the first on, as a capsule of Arrow's C stream interface, in batches of some thousand rows. Reads all rows
@@ -89,7 +89,7 @@ impl ResultStream {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let (rows, types) = (self.from_start(), self.types(py)?);
+        let (rows, types) = (self.rows_again(), self.types(py)?);
         let schema = types.schema(rows.headers()).map_err(|refused| arrow_error(py, &refused))?;
         let batches = ArrowBatches { rows, types, schema };
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
