@@ -67,7 +67,7 @@ def test_empty_results_have_types(db):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux says how much memory a process had at most")
 def test_streams_hold_what_memory_does_not():
-    """In another process, whose memory is looked at: three million rows are 24 MB as columns, 500 as tuples."""
+    """In another process, whose memory is looked at: three million rows are hundreds of megabytes as tuples."""
     program = """
 import re, threading
 import cozo, pyarrow
