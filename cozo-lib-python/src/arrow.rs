@@ -17,7 +17,7 @@ use crate::interruptible::released;
 use crate::to_python::row_tuples;
 
 /// The names that the interface gives to its capsules.
-pub const STREAM: &CStr = c"arrow_array_stream";
+const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
 /// A result as one Arrow table, which pyarrow, pandas, polars, DuckDB and others read as it stands.
@@ -147,8 +147,16 @@ impl ArrowResult {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.table.batch.clone())], self.table.batch.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+        stream_capsule(py, batches)
     }
+}
+
+/// Batches as a capsule of Arrow's C stream interface.
+pub fn stream_capsule(
+    py: Python<'_>,
+    batches: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
 }
 
 /// The columns of an object with `__arrow_c_stream__`.

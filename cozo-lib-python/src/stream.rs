@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use cozo::ResultStream as Rows;
@@ -12,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyList};
 
-use crate::arrow::{STREAM, arrow_error};
+use crate::arrow::{arrow_error, stream_capsule};
 use crate::error::error;
 use crate::interruptible::released;
 use crate::locked;
@@ -22,7 +21,7 @@ use crate::to_python::row_tuples;
 /// goes.
 #[pyclass(frozen, module = "cozo_embedded")]
 pub struct ResultStream {
-    rows: Mutex<Rows>,
+    rows: Rows,
     warnings: Vec<String>,
     /// The Arrow types of all rows, once they are known.
     types: PyOnceLock<ArrowTypes>,
@@ -30,12 +29,12 @@ pub struct ResultStream {
 
 impl ResultStream {
     pub fn new(rows: Rows, warnings: Vec<String>) -> Self {
-        ResultStream { rows: Mutex::new(rows), warnings, types: PyOnceLock::new() }
+        ResultStream { rows, warnings, types: PyOnceLock::new() }
     }
 
     /// The rows from the first on.
     fn rows_again(&self) -> Rows {
-        locked(&self.rows).again()
+        self.rows.again()
     }
 
     /// Arrow has one type for a column of all batches, so all rows are looked at first.
@@ -46,9 +45,7 @@ impl ResultStream {
             while let Some(batch) = next_batch(py, || rows.next_batch())? {
                 types.add(&batch);
             }
-            for (position, declared) in rows.types().iter().enumerate() {
-                declared.iter().for_each(|declared| types.declare(position, declared));
-            }
+            types.declare_known(rows.types());
             PyResult::Ok(types)
         };
         self.types.get_or_try_init(py, find).cloned()
@@ -66,7 +63,7 @@ impl ResultStream {
     /// The names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        locked(&self.rows).headers().to_vec()
+        self.rows.headers().to_vec()
     }
 
     /// What the script probably does not mean, in words.
@@ -91,8 +88,7 @@ impl ResultStream {
         drop(requested_schema);
         let (rows, types) = (self.rows_again(), self.types(py)?);
         let schema = types.schema(rows.headers()).map_err(|refused| arrow_error(py, &refused))?;
-        let batches = ArrowBatches { rows, types, schema };
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+        stream_capsule(py, ArrowBatches { rows, types, schema })
     }
 }
 
@@ -107,7 +103,7 @@ impl RowBatches {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        // The lock is taken without that of the interpreter only, which the thread that reads may wait for.
+        // The thread that has the lock may wait for the interpreter's: so only threads without the interpreter's wait for this one.
         let batch = next_batch(py, || locked(&self.0).next_batch())?;
         batch.map(|batch| row_tuples(py, &batch)).transpose()
     }

@@ -73,8 +73,7 @@ class Database(Writes):
         >>> db.run("?[y] := y = $x + 1", x=1).value()
         2
         """
-        native = self.native.run_script_arrow
-        return Result(run(lambda script, values: native(script, values, False), script, parameters, named))
+        return Result(run(self.native.run_script_arrow, script, parameters, named, False))
 
     def query(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
         """Runs a script that must not write: a write is an error.
@@ -82,8 +81,7 @@ class Database(Writes):
         >>> db.query("?[name] := *person{name}").rows
         [('Ann',), ('Bea',)]
         """
-        native = self.native.run_script_arrow
-        return Result(run(lambda script, values: native(script, values, True), script, parameters, named))
+        return Result(run(self.native.run_script_arrow, script, parameters, named, True))
 
     def stream(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Stream:
         """`query` for a result that may be larger than memory: it is read in batches.
@@ -91,8 +89,7 @@ class Database(Writes):
         >>> sum(x for x, in db.stream("?[x] := x in int_range(100000)"))
         4999950000
         """
-        native = self.native.run_script_stream
-        return Stream(run(lambda script, values: native(script, values, True), script, parameters, named))
+        return Stream(run(self.native.run_script_stream, script, parameters, named, True))
 
     async def run_async(self, script: str, parameters: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Result:
         """`run` on another thread, while the event loop goes on. A task that is cancelled does not stop the script:

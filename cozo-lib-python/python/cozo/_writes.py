@@ -11,12 +11,12 @@ from ._schema import Column, relation_name
 from ._times import plain
 
 
-def run(native: Callable[[str, dict], Any], script: str, positional: Optional[Mapping[str, Any]], named: dict) -> Any:
-    """Runs a script with parameters of either kind; what `native` gives."""
+def run(native: Callable, script: str, positional: Optional[Mapping[str, Any]], named: dict, *options: bool) -> Any:
+    """Runs a script with parameters of either kind: what `native` gives for the script, the parameters and the options."""
     parameters = {**(positional or {}), **named}
     with translated():
         try:
-            return native(script, parameters)
+            return native(script, parameters, *options)
         except Exception as raised:
             described = raised.args[0] if raised.args else None
             if not (isinstance(described, dict) and described.get("code") == "python::unconvertible"):
@@ -26,7 +26,7 @@ def run(native: Callable[[str, dict], Any], script: str, positional: Optional[Ma
             values = {name: plain(value) for name, value in parameters.items()}
             if all(values[name] is parameters[name] for name in values):
                 raise
-        return native(script, values)
+        return native(script, values, *options)
 
 
 class Writes:

@@ -114,6 +114,8 @@ export class NodePanel {
   /** Lists relations, and chooses one with the columns of the result. */
   async fillWith(names) {
     const schemas = await Promise.all(names.map(name => this.source.schema(name).catch(() => null)));
+    // What could not be read is asked for again the next time.
+    if (schemas.includes(null)) this.listed = null;
     this.columns = new Map(names.map((name, i) => [name, schemas[i]?.columns ?? []]).filter(([, columns]) => columns.length));
     const wide = [...this.columns].filter(([, columns]) => columns.length > 1).map(([name]) => name);
     const ends = this.ends();

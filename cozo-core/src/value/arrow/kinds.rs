@@ -54,6 +54,12 @@ impl ArrowTypes {
         };
     }
 
+    /// [`ArrowTypes::declare`] for the columns whose types are known.
+    pub fn declare_known(&mut self, types: &[Option<String>]) {
+        let known = types.iter().enumerate().filter_map(|(column, known)| Some((column, known.as_deref()?)));
+        known.for_each(|(column, column_type)| self.declare(column, column_type));
+    }
+
     /// The positions of columns with values of several types that do not all survive JSON. Bytes and UUIDs come back as strings, and
     /// vectors as lists.
     pub fn lossy(&self) -> impl Iterator<Item = usize> + '_ {

@@ -28,9 +28,7 @@ const MAX_SHORT_BYTES: usize = i32::MAX as usize;
 pub fn record_batch(headers: Vec<String>, rows: Batch, declared: &[Option<String>]) -> Result<RecordBatch, ArrowError> {
     let mut types = ArrowTypes::new(rows.columns.len(), Numbers::Widened);
     types.add(&rows);
-    for (column, declared) in declared.iter().enumerate() {
-        declared.iter().for_each(|declared| types.declare(column, declared));
-    }
+    types.declare_known(declared);
     types.batch(&headers, rows)
 }
 
