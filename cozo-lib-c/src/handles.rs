@@ -59,8 +59,11 @@ pub fn get(id: i32) -> Result<DbInstance, Failure> {
 /// Closes the database of a number, and stops what it runs; whether it was open in this process.
 pub fn close(id: i32) -> bool {
     let closed = HANDLES.get().open.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    let Some(db) = closed else { return false };
+    db.interrupt_until_unused(MOMENT);
     // Dropped without the lock: letting go of files takes time.
-    closed.inspect(DbInstance::interrupt_all).is_some()
+    drop(db);
+    true
 }
 
 /// A call that is at work, until this is dropped.
@@ -82,6 +85,12 @@ impl Drop for Call {
 /// How long the end of the program waits for calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long it waits between two looks.
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// How long a call may take from the look-up of its database to the start of its script, which can be stopped only then.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// Has what is open be closed when the program ends. What is registered last is called first: a library that is used
 /// for the first time when a database is opened has registered its own end before.
 pub fn close_at_exit(engine: &str) {
@@ -96,13 +105,26 @@ pub fn close_at_exit(engine: &str) {
 
 extern "C" fn close_all() {
     let handles = HANDLES.get();
-    let Ok(open) = handles.open.try_write().map(|mut open| std::mem::take(&mut *open)) else { return };
-    open.values().for_each(DbInstance::interrupt_all);
-    drop(open);
     let deadline = Instant::now() + PATIENCE;
-    while handles.calls.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let until = |is_reached: &mut dyn FnMut() -> bool| {
+        while !is_reached() && Instant::now() < deadline {
+            std::thread::sleep(GLANCE);
+        }
+    };
+    let mut open = BTreeMap::new();
+    // A call that looks up its database has the lock for a moment. One whose thread the end of the program interrupted keeps it.
+    until(&mut || match handles.open.try_write() {
+        Ok(mut all) => {
+            open = std::mem::take(&mut *all);
+            true
+        }
+        Err(_) => false,
+    });
+    until(&mut || {
+        // Again and again: a call may have its database, but not have started its script.
+        open.values().for_each(DbInstance::interrupt_all);
+        handles.calls.load(Ordering::SeqCst) == 0
+    });
 }
 
 #[cfg(test)]

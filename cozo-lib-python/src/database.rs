@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use cozo::{DataValue, DbInstance, Interrupt, Process, ScriptMutability, Strictness};
 use pyo3::exceptions::PyUserWarning;
@@ -20,6 +21,9 @@ use crate::stream::ResultStream;
 use crate::to_python::rows_to_python;
 use crate::transaction::{CozoDbMulTx, WeakTransaction};
 use crate::{callbacks, ending, locked};
+
+/// How long a call may take from its beginning to the start of its script, which can be stopped only then.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// A database. Threads may share it, and their scripts run at the same time.
 #[pyclass(frozen, module = "cozo_embedded")]
@@ -60,6 +64,7 @@ impl Opened {
             db.interrupt_all();
             // Those that have ended already say so.
             open.iter().filter_map(WeakTransaction::upgrade).for_each(|open| drop(locked(&open).abort()));
+            db.interrupt_until_unused(MOMENT);
             drop(db);
         });
         true

@@ -164,7 +164,7 @@ fn close(app: App, runtime: Runtime, db: DbInstance) -> End {
     db.interrupt_all();
     drop(app);
     runtime.shutdown_timeout(LAST_PATIENCE);
-    let unused = db.wait_until_unused(LAST_PATIENCE);
+    let unused = db.interrupt_until_unused(LAST_PATIENCE);
     if unused {
         drop(db);
         tracing::info!("ended");

@@ -34,15 +34,15 @@ fn writes_are_seen_inside_and_after_the_commit_outside() {
 fn a_database_is_unused_once_all_that_has_it_is_gone() {
     let db = DbInstance::default();
     let (moment, long) = (Duration::from_millis(20), Duration::from_secs(60));
-    assert!(db.wait_until_unused(moment));
+    assert!(db.interrupt_until_unused(moment));
     let other = db.clone();
-    assert!(!db.wait_until_unused(moment));
+    assert!(!db.interrupt_until_unused(moment));
     drop(other);
     let held: Vec<_> = (0..20).map(|_| db.multi_transaction(true)).collect();
     held.iter().for_each(|transaction| transaction.begun().unwrap());
-    assert!(!db.wait_until_unused(moment));
+    assert!(!db.interrupt_until_unused(moment));
     drop(held);
-    assert!(db.wait_until_unused(long), "their threads end by themselves");
+    assert!(db.interrupt_until_unused(long), "their threads end by themselves");
 }
 
 #[test]

@@ -423,24 +423,26 @@ impl DbInstance {
         }
     }
 
-    /// Waits until this handle is the only user of the database: no other handle, no held transaction and no thread of the
-    /// database. Dropping the handle then closes the database before it returns. Returns false after `patience`.
+    /// Stops all scripts, also those that begin meanwhile, until this handle is the only user of the database: no other
+    /// handle, no held transaction and no thread of the database. Dropping the handle then closes the database before it
+    /// returns. Returns false after `patience`.
     ///
     /// ```
     /// # use std::time::Duration;
     /// let db = cozo::DbInstance::default();
     /// let held = db.multi_transaction(true);
-    /// assert!(!db.wait_until_unused(Duration::from_millis(10)));
+    /// assert!(!db.interrupt_until_unused(Duration::from_millis(10)));
     /// drop(held);
-    /// assert!(db.wait_until_unused(Duration::from_secs(60)));
+    /// assert!(db.interrupt_until_unused(Duration::from_secs(60)));
     /// ```
-    pub fn wait_until_unused(&self, patience: Duration) -> bool {
+    pub fn interrupt_until_unused(&self, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         let is_unused = || Arc::strong_count(&self.shared) == 1 && Arc::strong_count(&self.shared.core) == 1;
         while !is_unused() {
             if Instant::now() >= deadline {
                 return false;
             }
+            self.interrupt_all();
             std::thread::sleep(GLANCE);
         }
         true
