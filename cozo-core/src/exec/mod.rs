@@ -57,7 +57,7 @@ pub use access::stored::Stored;
 pub use driver::answer::{answer, timeout_seconds};
 pub use error::ExecError;
 pub use index::cache::IndexCache;
-pub use profile::Profile;
+pub use profile::{OperatorProfile, Profile};
 pub use row::point::single_row;
 pub use rows::{RowStream, Rows};
 pub use run::Run;

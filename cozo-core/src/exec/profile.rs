@@ -56,6 +56,8 @@ impl BeyondMemory {
 pub struct Profile {
     /// By the number of a rule: its operators, and then its end.
     rules: Mutex<FxHashMap<usize, Vec<OperatorProfile>>>,
+    /// What fixed rules did, by the number of their table.
+    fixed: Mutex<FxHashMap<usize, OperatorProfile>>,
 }
 
 impl Profile {
@@ -63,6 +65,16 @@ impl Profile {
     pub fn of(&self, rule: &RulePlan, position: usize) -> OperatorProfile {
         let rules = self.rules.lock();
         rules.get(&rule.number).and_then(|operators| operators.get(position)).copied().unwrap_or_default()
+    }
+
+    /// What the fixed rule did that fills a table.
+    pub fn of_fixed(&self, table: usize) -> OperatorProfile {
+        self.fixed.lock().get(&table).copied().unwrap_or_default()
+    }
+
+    /// Adds what the fixed rule did that fills a table.
+    pub(super) fn add_fixed(&self, table: usize, done: OperatorProfile) {
+        self.fixed.lock().insert(table, done);
     }
 
     /// Adds what one thread did.

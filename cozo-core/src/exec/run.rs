@@ -7,6 +7,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +16,7 @@ use crate::exec::error::ExecError;
 use crate::exec::index::cache::{IndexCache, Indexed};
 use crate::exec::index::hash_index::IndexedRows;
 use crate::exec::piece::Piece;
-use crate::exec::profile::{BeyondMemory, Clock, Profile};
+use crate::exec::profile::{BeyondMemory, Clock, OperatorProfile, Profile};
 use crate::exec::rowset::seen::Seen;
 use crate::exec::rowset::top_k::TopKSpec;
 use crate::exec::sorting::Disk;
@@ -23,7 +24,7 @@ use crate::exec::thresholds::{FIRST_BATCH_ROWS, MAX_BATCH_ROWS, PARTITION_SHARE_
 use crate::expr::Expr;
 use crate::fixed_rule::graph::GraphCache;
 use crate::index::search::{SearchCache, SearchWork};
-use crate::plan::{ComponentPlan, Plan, RulePlan, SortKey};
+use crate::plan::{ComponentPlan, FixedPlan, Plan, RulePlan, SortKey};
 use crate::program::checked_time;
 use crate::spill::SpillSpace;
 use crate::sync::Mutex;
@@ -150,6 +151,12 @@ impl Notes {
     /// Notes how the predicates of a component are computed if their rows exceed the memory.
     pub fn all_exceed(&self, component: &ComponentPlan, how: BeyondMemory) {
         component.rules.iter().for_each(|rule| self.exceeds(rule, rule.operators.len(), how));
+    }
+
+    /// Notes what a fixed rule did, if a profile is asked for.
+    pub fn fixed(&self, plan: &FixedPlan, rows: usize, time: Duration, beyond_memory: Option<BeyondMemory>) {
+        let done = OperatorProfile { rows: rows as u64, batches: 1, time, beyond_memory, ..OperatorProfile::default() };
+        self.profile.iter().for_each(|profile| profile.add_fixed(plan.table, done));
     }
 
     /// The piece of its lists that an operator reads now, if that is decided.

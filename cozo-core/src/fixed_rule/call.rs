@@ -1,6 +1,6 @@
 //! One application of a fixed rule.
 
-use super::{FixedRuleError, Input, Options, Poison};
+use super::{FixedRuleError, Input, Options, Overflow, Poison};
 
 /// The inputs and options of one application.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct Call<'a> {
     pub inputs: Vec<Input<'a>>,
     /// The poison, which tells when to stop.
     pub poison: Poison,
+    /// The disk, if the database has one for queries.
+    pub overflow: Option<&'a dyn Overflow>,
 }
 
 impl<'a> Call<'a> {

@@ -20,6 +20,7 @@
 //! | [`registry`] | the list of all rules, [`RuleSet`] (with the host's rules), [`FixedRules`] (the set of a database) |
 //! | [`options`] | the options of a rule, and their values |
 //! | [`call`] | one application: its inputs, options, and the means to stop it |
+//! | [`gathering`] | the rows that a rule reads from files, in memory or on disk |
 //! | [`input`] | an input as columns, or as rows in order |
 //! | [`graph`] | edges, numbered nodes, adjacency |
 //! | [`expression`] | options that are expressions over the columns of an input |
@@ -34,6 +35,7 @@ mod api;
 pub mod call;
 mod error;
 pub mod expression;
+mod gathering;
 pub mod graph;
 pub mod input;
 pub mod options;
@@ -49,6 +51,7 @@ use crate::value::{Batch, DataValue, SmallStr};
 pub use api::{FixedRule, FixedRuleInputRelation, FixedRulePayload, RegularTempStore};
 pub use call::Call;
 pub use error::{FixedRuleError, Raised};
+pub use gathering::{Gathering, Overflow};
 pub use input::Input;
 pub use options::{DefaultValue, OptionKind, OptionSpec, Options, Settings};
 pub use poison::{Pace, Poison};

@@ -73,18 +73,30 @@ pub fn agrees(
 /// Updates the indices of a relation after a write: `rows` are put (all columns) or removed (key columns), `old` are the full
 /// rows that were there under these keys. Both are sorted by key, each key once.
 pub fn follow(relation: &RelationSchema, kind: ChangeKind, rows: &Batch, old: &Batch, txn: &mut Transaction) {
-    let keys = relation.keys.len();
     for index in &relation.indices {
-        let values: Vec<usize> = index.columns.iter().copied().filter(|column| *column >= keys).collect();
-        let kept = if kind == ChangeKind::Put { kept(rows, old, keys, &values) } else { vec![] };
         let width = index.sort_width(relation);
-        let gone = entries(index, old, kept.iter().map(|(_, old)| *old));
+        let (gone, come) = changes(relation, index, kind, rows, old);
         txn.write_derived(&index.schema, ChangeKind::Remove, sorted(gone, width));
-        if kind == ChangeKind::Put {
-            let come = entries(index, rows, kept.iter().map(|(new, _)| *new));
-            txn.write_derived(&index.schema, ChangeKind::Put, sorted(come, width));
-        }
+        txn.write_derived(&index.schema, ChangeKind::Put, sorted(come, width));
     }
+}
+
+/// The rows that an index loses and gets, in no order, by a write as in [`follow`].
+pub fn changes(
+    relation: &RelationSchema,
+    index: &IndexDefinition,
+    kind: ChangeKind,
+    rows: &Batch,
+    old: &Batch,
+) -> (Batch, Batch) {
+    if kind != ChangeKind::Put {
+        return (entries(index, old, std::iter::empty()), Batch::empty(index.columns.len()));
+    }
+    let keys = relation.keys.len();
+    let values: Vec<usize> = index.columns.iter().copied().filter(|column| *column >= keys).collect();
+    let kept = kept(rows, old, keys, &values);
+    let gone = entries(index, old, kept.iter().map(|(_, old)| *old));
+    (gone, entries(index, rows, kept.iter().map(|(new, _)| *new)))
 }
 
 /// The index rows of the relation's rows, without those whose numbers are in `kept`, which ascend.

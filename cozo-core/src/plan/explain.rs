@@ -4,8 +4,8 @@
 //! planner are visible here: the way of each read in `op`, and the order of atoms and the strategies of a rule at its end.
 
 use super::{
-    AsOfPlan, BoundOfRows, ComparePlan, ComparedRows, ComponentPlan, EqualPlan, IntersectInput, IntersectPlan,
-    JoinPlan, Method, OperatorKind, Plan, RulePlan, SearchPlan, Source, Strategy, TableKind,
+    AsOfPlan, BoundOfRows, ComparePlan, ComparedRows, ComponentPlan, EqualPlan, FixedPlan, IntersectInput,
+    IntersectPlan, JoinPlan, Method, OperatorKind, Plan, RulePlan, SearchPlan, Source, Strategy, TableKind,
 };
 use crate::expr::Expr;
 use crate::index::search::SearchColumn;
@@ -22,8 +22,18 @@ pub const EXPLAIN_HEADERS: [&str; 9] =
 pub struct Explained<'a> {
     /// The values under [`EXPLAIN_HEADERS`].
     pub row: Tuple,
-    /// The rule and the position of the operator that the row describes; the position after the last is the rule's end.
-    pub operator: Option<(&'a RulePlan, usize)>,
+    pub describes: Described<'a>,
+}
+
+/// What a row of `::explain` describes.
+#[derive(Clone, Copy)]
+pub enum Described<'a> {
+    /// The rows that a script or its host gives.
+    Constant,
+    /// A fixed rule.
+    Fixed(&'a FixedPlan),
+    /// The operator of a rule at a position; the position after the last is the rule's end.
+    Operator(&'a RulePlan, usize),
 }
 
 /// One row for each operator, the last of a rule first.
@@ -33,7 +43,10 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
         for constant in &component.constants {
             let table = &plan.tables[constant.table];
             let line = Line { op: "algo", reference: "Constant".into(), ..Line::default() };
-            rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
+            rows.push(Explained {
+                row: line.row(stratum, 0, &table.name, 0, &table.name),
+                describes: Described::Constant,
+            });
         }
         for fixed in &component.fixed {
             let table = &plan.tables[fixed.table];
@@ -43,7 +56,10 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
                 expr: vec![fixed.text.clone()],
                 ..Line::default()
             };
-            rows.push(Explained { row: line.row(stratum, 0, &table.name, 0, &table.name), operator: None });
+            rows.push(Explained {
+                row: line.row(stratum, 0, &table.name, 0, &table.name),
+                describes: Described::Fixed(fixed),
+            });
         }
         for (rule_index, rule) in component.rules.iter().enumerate() {
             let table = &plan.tables[rule.table];
@@ -53,7 +69,7 @@ pub fn explain(plan: &Plan) -> Vec<Explained<'_>> {
             let text = format!("{}{}", table.name, rule.text);
             for (atom, line) in lines.into_iter().enumerate().rev() {
                 let row = line.row(stratum, rule_index, &text, atom, &table.name);
-                rows.push(Explained { row, operator: Some((rule, atom)) });
+                rows.push(Explained { row, describes: Described::Operator(rule, atom) });
             }
         }
     }

@@ -49,7 +49,7 @@ mod statistics;
 
 pub use answer_types::answer_types;
 pub use build::{JoinOrder, build};
-pub use explain::{EXPLAIN_HEADERS, explain};
+pub use explain::{Described, EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use operator::{
     AsOfPlan, BoundOfRows, BoundPlan, ComparePlan, ComparedRows, Comparison, EqualPlan, IntersectInput, IntersectPlan,

@@ -14,6 +14,7 @@ mod fixed_rules;
 mod index_cache;
 mod join_order;
 mod key_ranges;
+mod large_files;
 mod limits;
 mod parse;
 mod point_queries;

@@ -154,14 +154,3 @@ fn files_are_read_where_that_is_allowed() {
         assert_eq!(failure(&db, &script), external, "{rule}");
     }
 }
-
-#[test]
-fn memory_is_limited() {
-    let db = DbInstance::new("mem", "", r#"{"query_memory_mb": 8}"#).unwrap();
-    let lines: String = (0..300_000).map(|line| format!("some text that takes room {line}\n")).collect();
-    let text = format!("a\n{lines}");
-    let files = Files::new(&[("f.csv", text.as_str())]);
-    let read = |options: &str| files.script(&format!("?[a] <~ ReadCsv(path: 'DIR/f.csv'{options})"));
-    assert_eq!(failure(&db, &read("")), "eval::out_of_memory");
-    assert_eq!(rows(&db, &read(", limit: 5")).len(), 5);
-}

@@ -116,6 +116,40 @@ fn orders_that_exceed_the_memory_are_read_and_stored() {
 }
 
 #[test]
+fn indices_follow_what_exceeds_the_memory() {
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let options = match setting.options {
+            "" => SMALL.to_string(),
+            options => options.replacen('{', r#"{"query_memory_mb": 16, "#, 1),
+        };
+        let db = DbInstance::new(setting.engine, folder.path().join("db"), &options).unwrap();
+        db.run_default(":create r {id: Int => a: Int, b: Int}").unwrap();
+        db.run_default("::index create r:by_a {a}").unwrap();
+        db.run_default("::index create r:by_b {b, a}").unwrap();
+        let put = |thousands: &str, a: &str| {
+            let ids = format!("t in int_range({thousands}), n[m], id = t * 1000 + m");
+            let put = format!("?[id, a, b] := {ids}, a = {a}, b = id % 3 :put r {{id => a, b}}");
+            db.run_default(&format!("n[m] := m in int_range(1000)  {put}")).unwrap();
+        };
+        put("300", "id % 1000");
+        // Of 150,000 rows that were there, one half changes, and the other is put again as it is.
+        put("150, 450", "if(id % 2 == 0, id % 1000, 5000)");
+        for (query, expected) in [
+            ("?[count(id)] := *r{id}", 450_000),
+            ("?[count(id)] := *r:by_a{a: 5000, id}", 150_000),
+            ("?[count(id)] := *r:by_a{a: 8, id}", 450),
+            ("?[count(id)] := *r:by_a{a: 7, id}", 150),
+            ("?[count(id)] := *r:by_b{b: 2, id}", 150_000),
+            ("?[count(id)] := *r:by_b{b: 1, a: 5000, id}", 50_000),
+        ] {
+            assert_eq!(ints(&db, query), [expected], "{setting}: {query}");
+        }
+        assert_eq!(db.check().unwrap().problems, [""; 0], "{setting}");
+    }
+}
+
+#[test]
 fn too_little_disk_is_an_error_that_says_so() {
     let count = "g[key, sum(value)] := *fact{key, value}  ?[count(key)] := g[key, s]";
     let little = db(r#"{"query_memory_mb": 16, "temp_limit_mb": 1}"#);

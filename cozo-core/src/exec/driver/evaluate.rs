@@ -39,7 +39,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
                     tables[table].load(run.budget)?;
                 }
             }
-            tables[fixed.table] = Table::of(run_fixed(fixed, &tables, run)?);
+            tables[fixed.table] = run_fixed(fixed, &tables, run)?;
         }
         if component.recursive {
             run_to_fixpoint(component, &mut deltas, &mut tables, run)?;

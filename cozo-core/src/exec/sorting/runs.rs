@@ -37,11 +37,6 @@ impl Disk {
         &self.budget
     }
 
-    /// About how many bytes are sorted at a time.
-    fn part_bytes(&self) -> usize {
-        self.budget.spill_above() / SORT_SHARE_OF_MEMORY
-    }
-
     /// A file to write into.
     pub fn file(&self) -> Arc<SpillFile> {
         let mut newest = self.newest.lock();
@@ -58,6 +53,8 @@ impl Disk {
 pub struct SortedRuns {
     order: RunOrder,
     disk: Disk,
+    /// About how many bytes are sorted at a time.
+    part_bytes: usize,
     file: Arc<SpillFile>,
     runs: Vec<SpilledRows>,
     /// The last row of the last run.
@@ -71,8 +68,14 @@ pub struct SortedRuns {
 impl SortedRuns {
     /// No rows yet.
     pub fn new(order: RunOrder, disk: &Disk) -> Self {
+        SortedRuns::one_of(1, order, disk)
+    }
+
+    /// One of several that grow at the same time, and share the memory.
+    pub fn one_of(several: usize, order: RunOrder, disk: &Disk) -> Self {
+        let part_bytes = disk.budget.spill_above() / SORT_SHARE_OF_MEMORY / several;
         let (file, disk, last, pending) = (disk.file(), disk.clone(), Batch::default(), Batch::default());
-        SortedRuns { order, disk, file, runs: vec![], last, pending, pending_bytes: 0 }
+        SortedRuns { order, disk, part_bytes, file, runs: vec![], last, pending, pending_bytes: 0 }
     }
 
     /// Takes rows, and writes them when there are enough for a part.
@@ -80,7 +83,7 @@ impl SortedRuns {
         self.disk.budget.check()?;
         self.pending_bytes += rows.memory_bytes();
         self.pending.append_all(rows);
-        let is_part = self.pending.len >= MIN_MERGE_ROWS && self.pending_bytes >= self.disk.part_bytes();
+        let is_part = self.pending.len >= MIN_MERGE_ROWS && self.pending_bytes >= self.part_bytes;
         if is_part { self.write_pending() } else { Ok(()) }
     }
 
@@ -118,7 +121,7 @@ impl SortedRuns {
 
     /// The number of rows, of which some may be equal.
     pub fn len(&self) -> usize {
-        self.runs.iter().map(SpilledRows::len).sum()
+        self.runs.iter().map(SpilledRows::len).sum::<usize>() + self.pending.len
     }
 
     /// All rows in order.

@@ -184,7 +184,7 @@ impl<'a> Mutation<'a> {
     }
 
     /// For each row the full stored row with its key, if there is one.
-    fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<StoredRows, ExecError> {
+    pub fn stored(&self, rows: &Batch, txn: &mut Transaction) -> Result<StoredRows, ExecError> {
         let view = txn.view(&[self.schema.id])?;
         let snapshot: &dyn Snapshot = view.of(self.schema.id);
         let columns: Vec<usize> = (0..self.schema.arity()).collect();
@@ -330,8 +330,8 @@ impl<'a> Mutation<'a> {
 }
 
 /// Stored rows, and for each row that was looked up the stored row with its key.
-struct StoredRows {
-    rows: Batch,
+pub struct StoredRows {
+    pub rows: Batch,
     of: Vec<Option<u32>>,
 }
 

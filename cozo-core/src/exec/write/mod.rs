@@ -40,7 +40,7 @@ pub fn write(
 ) -> Result<Mutated, ExecError> {
     let space = space.filter(|_| !report && is_streamed(plan, schema));
     let rows = match (rows, space) {
-        (Rows::Many(rows), Some(space)) if is_large(&rows) => {
+        (Rows::Many(rows), Some(space)) if is_large(&rows, schema) => {
             let given = put_stream(plan, schema, in_parts(&rows), parameters, txn, &Disk::of_current(space))?;
             return Ok(Mutated { given, ..Mutated::default() });
         }

@@ -1,32 +1,34 @@
 //! Putting more rows than memory holds.
 //!
 //! Rows of a stream are coerced batch by batch, and sorted by key on disk. The transaction gets a source that reads them from there, so
-//! that they are in memory only where the engine has them.
+//! that they are in memory only where the engine has them. The rows that indices lose and get are sorted on disk, too.
 
 use std::sync::Arc;
 
 use super::batch::Mutation;
-use crate::budget::Budget;
+use crate::budget::{Budget, temporary};
 use crate::exec::error::ExecError;
 use crate::exec::sorting::{Disk, RunOrder, SortedRuns};
 use crate::exec::thresholds::{MAX_BATCH_ROWS, WRITE_COPIES};
+use crate::index::secondary;
 use crate::parse::ast::MutationOp;
 use crate::plan::MutationPlan;
-use crate::schema::SchemaRef;
+use crate::schema::{IndexDefinition, SchemaRef};
 use crate::spill::SpilledRows;
 use crate::storage::{BatchCursor, ChangeKind, ChangedRows, RowSource};
 use crate::txn::{Transaction, is_ephemeral};
 use crate::value::{Batch, DataValue};
 
-/// Whether a plan can put rows of a stream: nothing needs to know the old rows.
+/// Whether a plan can put rows of a stream.
 pub fn is_streamed(plan: &MutationPlan, schema: &SchemaRef) -> bool {
     let puts = matches!(plan.op, MutationOp::Create | MutationOp::Replace | MutationOp::Put);
-    puts && !schema.has_indices() && !is_ephemeral(schema.id)
+    puts && schema.searches.is_empty() && !is_ephemeral(schema.id)
 }
 
-/// Whether the memory does not suffice for the copies of rows that a write makes.
-pub fn is_large(rows: &Batch) -> bool {
-    Budget::current().is_some_and(|budget| budget.spare_bytes() / WRITE_COPIES < rows.memory_bytes())
+/// Whether the memory does not suffice for the copies of rows that a write makes, of the rows of indices, too.
+pub fn is_large(rows: &Batch, schema: &SchemaRef) -> bool {
+    let copies = WRITE_COPIES * (1 + schema.indices.len());
+    Budget::current().is_some_and(|budget| budget.spare_bytes() / copies < rows.memory_bytes())
 }
 
 /// Gives the rows of a batch in parts.
@@ -56,9 +58,46 @@ pub fn put_stream(
         runs.push(mutation.columns(batch)?.rows)?;
     }
     drop(next);
-    let sorted: Arc<dyn RowSource> = Arc::new(runs.into_rows()?);
-    txn.write(schema, ChangeKind::Put, ChangedRows::Source(sorted))?;
+    let sorted = runs.into_rows()?;
+    if !schema.indices.is_empty() {
+        follow(&mutation, schema, &sorted, txn, disk)?;
+    }
+    txn.write(schema, ChangeKind::Put, source(sorted))?;
     Ok(given)
+}
+
+fn source(rows: SpilledRows) -> ChangedRows {
+    let source: Arc<dyn RowSource> = Arc::new(rows);
+    ChangedRows::Source(source)
+}
+
+/// Updates the indices of a relation before these rows are put. They are sorted by key, each key once.
+fn follow(
+    mutation: &Mutation<'_>,
+    schema: &SchemaRef,
+    sorted: &SpilledRows,
+    txn: &mut Transaction,
+    disk: &Disk,
+) -> Result<(), ExecError> {
+    let indices = &schema.indices;
+    let runs =
+        |index: &IndexDefinition| SortedRuns::one_of(2 * indices.len(), RunOrder::Keys(index.columns.len()), disk);
+    let mut changes: Vec<[SortedRuns; 2]> = indices.iter().map(|index| [runs(index), runs(index)]).collect();
+    let mut reader = sorted.read_all();
+    while let Some(rows) = reader.next_rows(MAX_BATCH_ROWS)? {
+        let _comparing = temporary();
+        let old = mutation.stored(&rows, txn)?.rows;
+        for (index, [gone, come]) in indices.iter().zip(&mut changes) {
+            let (lost, got) = secondary::changes(schema, index, ChangeKind::Put, &rows, &old);
+            gone.push(lost)?;
+            come.push(got)?;
+        }
+    }
+    for (index, [gone, come]) in indices.iter().zip(changes) {
+        txn.write_derived(&index.schema, ChangeKind::Remove, source(gone.into_rows()?));
+        txn.write_derived(&index.schema, ChangeKind::Put, source(come.into_rows()?));
+    }
+    Ok(())
 }
 
 impl RowSource for SpilledRows {

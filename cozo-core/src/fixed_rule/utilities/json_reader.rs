@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read};
 
 use serde_json::{Map, Value};
 
-use super::source::{self, Origin, PREPEND_INDEX, URL, indexed};
+use super::source::{self, Origin, PREPEND_INDEX, URL};
 use crate::budget::temporary;
 use crate::fixed_rule::{
-    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
+    BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Options, Output, Settings,
 };
 use crate::value::{Batch, DataValue, ParsedJson, parse_json};
 
@@ -57,21 +57,21 @@ struct JsonRows<'a> {
     origin: Origin<'a>,
     names: Vec<&'a str>,
     null_if_absent: bool,
-    batch: Batch,
+    rows: Gathering<'a>,
 }
 
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let names = names(settings.value("fields"), call.options)?;
-    let batch = Batch::empty(names.len());
+    let gathered = Gathering::result(call, names.len(), settings.bool(PREPEND_INDEX.name));
     let origin = Origin::new(call, settings.text("url"));
     let null_if_absent = settings.bool("null_if_absent");
-    let mut rows = JsonRows { origin, names, null_if_absent, batch };
+    let mut rows = JsonRows { origin, names, null_if_absent, rows: gathered };
     if settings.bool("json_lines") {
         rows.read_lines(call)?
     } else {
         rows.read_array(call)?
     }
-    Ok(indexed(rows.batch, settings))
+    rows.rows.finish()
 }
 
 impl JsonRows<'_> {
@@ -128,6 +128,7 @@ impl JsonRows<'_> {
                 "rows are JSON objects with named fields",
             ));
         };
+        let mut bytes = 0;
         for (i, name) in self.names.iter().enumerate() {
             let value = take(&mut object, name, self.names[i + 1..].contains(name));
             if value.is_none() && !self.null_if_absent {
@@ -135,11 +136,10 @@ impl JsonRows<'_> {
                 return Err(self.origin.bad_data(place(), reason, "write null_if_absent: true to read null instead"));
             }
             let value = value.map_or(DataValue::Null, DataValue::from);
-            self.origin.poison().make_room(value.memory_bytes())?;
-            self.batch.columns[i].push_owned(value);
+            bytes += value.memory_bytes();
+            self.rows.next_row()[i].push_owned(value);
         }
-        self.batch.len += 1;
-        Ok(())
+        self.rows.end_row(bytes)
     }
 }
 

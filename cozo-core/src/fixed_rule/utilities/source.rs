@@ -9,9 +9,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::data_file::decompressed;
-use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison, Settings};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Poison};
 use crate::threads;
-use crate::value::{Batch, Column, DataValue};
+use crate::value::DataValue;
 
 /// The address to read.
 pub const URL: OptionSpec =
@@ -29,14 +29,6 @@ pub const PREPEND_INDEX: OptionSpec = OptionSpec::new(
 pub fn arity(read: usize, options: Options<'_>) -> Result<usize, FixedRuleError> {
     let index = options.value(PREPEND_INDEX.name, OptionKind::Bool)?;
     Ok(read + usize::from(index == Some(DataValue::from(true))))
-}
-
-/// The rows, with their numbers if these are requested.
-pub fn indexed(mut rows: Batch, settings: &Settings) -> Batch {
-    if settings.bool(PREPEND_INDEX.name) {
-        rows.columns.insert(0, Column::ints((0..rows.len as i64).collect()));
-    }
-    rows
 }
 
 /// The most bytes of a chunk.

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use crate::budget::Budget;
-use crate::exec::{Profile, Rows};
+use crate::exec::{OperatorProfile, Profile, Rows};
 use crate::parse::ast::{Query, QueryOption};
-use crate::plan::{EXPLAIN_HEADERS, Plan, explain as explain_plan};
+use crate::plan::{Described, EXPLAIN_HEADERS, Plan, explain as explain_plan};
 use crate::session::results::NamedRows;
 use crate::session::run::{QueryContext, ScriptContext, query_budget, run_plan, run_single};
 use crate::session::script::CompiledQuery;
@@ -38,27 +38,30 @@ pub fn analyze(query: &Query, txn: &mut Transaction, context: &ScriptContext<'_>
     let budget = query_budget(&compiled.options, &parameters, txn, &context)?;
     let profile = profiled(&compiled, plan, &parameters, txn, &context, &budget)?;
     let rows = explain_plan(plan).into_iter().map(|mut explained| {
-        explained.row.extend(match explained.operator {
-            None => [const { DataValue::Null }; 6],
-            Some((rule, position)) => {
-                let done = profile.of(rule, position);
-                let searched = done.searched.to_string();
-                let searched = if searched.is_empty() { DataValue::Null } else { searched.into() };
+        explained.row.extend(match explained.describes {
+            Described::Constant => [const { DataValue::Null }; 6],
+            Described::Fixed(fixed) => measured(&profile.of_fixed(fixed.table), None),
+            Described::Operator(rule, position) => {
                 let estimate = rule.operators.get(position).and_then(|operator| operator.estimate);
-                let estimate = estimate.map_or(DataValue::Null, |rows| (rows.round() as i64).into());
-                [
-                    (done.rows as i64).into(),
-                    (done.batches as i64).into(),
-                    done.time.as_secs_f64().into(),
-                    searched,
-                    estimate,
-                    done.beyond_memory.map_or(DataValue::Null, |how| how.name().into()),
-                ]
+                measured(&profile.of(rule, position), estimate)
             }
         });
         explained.row
     });
     Ok(NamedRows::new(headers(&PROFILE_HEADERS), rows.collect()))
+}
+
+/// The values under [`PROFILE_HEADERS`].
+fn measured(done: &OperatorProfile, estimate: Option<f64>) -> [DataValue; 6] {
+    let searched = done.searched.to_string();
+    [
+        (done.rows as i64).into(),
+        (done.batches as i64).into(),
+        done.time.as_secs_f64().into(),
+        if searched.is_empty() { DataValue::Null } else { searched.into() },
+        estimate.map_or(DataValue::Null, |rows| (rows.round() as i64).into()),
+        done.beyond_memory.map_or(DataValue::Null, |how| how.name().into()),
+    ]
 }
 
 /// Compiles a query without its operation on a stored relation.

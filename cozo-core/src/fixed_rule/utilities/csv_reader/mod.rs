@@ -12,9 +12,9 @@ use csv::{ReaderBuilder, StringRecord};
 use rayon::prelude::*;
 
 use self::fields::{Field, FieldKind, Layout, Misfit, Piece, push};
-use super::source::{self, CHUNK_BYTES, Origin, PREPEND_INDEX, TextSource, URL, indexed};
+use super::source::{self, CHUNK_BYTES, Origin, PREPEND_INDEX, TextSource, URL};
 use crate::fixed_rule::{
-    BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Options, Output, Settings,
+    BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Options, Output, Settings,
 };
 use crate::parse::ast::BaseTypeSpec;
 use crate::parse::parse_column_type;
@@ -84,11 +84,11 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let layout = Layout { fields: fields(settings.value("types"), call.options)?, delimiter };
     let origin = Origin::new(call, settings.text("url"));
     let mut source = origin.open()?;
-    let rows = Batch::empty(layout.fields.len());
+    let rows = Gathering::result(call, layout.fields.len(), settings.bool(PREPEND_INDEX.name));
     let mut reading = Reading { origin, layout, has_headers: settings.bool("has_headers"), rows, lines: 0 };
     let rest = if plain::is_plain(delimiter) { reading.read_plain(&mut source)? } else { vec![] };
     reading.read_others(Cursor::new(rest).chain(source))?;
-    Ok(indexed(reading.rows, settings))
+    reading.rows.finish()
 }
 
 /// The state of reading a file.
@@ -98,7 +98,7 @@ struct Reading<'a> {
     /// Whether the next record has the names of the columns.
     has_headers: bool,
     /// The rows read so far, and their number of lines.
-    rows: Batch,
+    rows: Gathering<'a>,
     lines: u64,
 }
 
@@ -187,17 +187,14 @@ impl Reading<'_> {
         let piece = piece.map_err(|misfit| self.bad_field(&misfit))?;
         self.has_headers = false;
         self.lines += piece.lines;
-        self.origin.poison().make_room(piece.rows.memory_bytes())?;
-        self.rows.append(&piece.rows);
-        Ok(())
+        self.rows.push(piece.rows)
     }
 
-    /// Reserves memory for the remaining rows, estimated by the rows in `bytes` bytes. Otherwise many rows would be copied each time
-    /// that the columns grow.
+    /// Expects the remaining rows, estimated by the rows in `bytes` bytes.
     fn make_room(&mut self, bytes: usize) {
         let left = self.origin.file_bytes().unwrap_or(0).saturating_sub(bytes as u64);
-        let rows = left as f64 / bytes as f64 * self.rows.len as f64 * 1.02;
-        self.rows.columns.iter_mut().for_each(|column| column.try_reserve(rows as usize));
+        let rows = left as f64 / bytes as f64 * self.rows.len() as f64 * 1.02;
+        self.rows.expect(rows as usize);
     }
 
     /// Reads all other records one by one.
@@ -212,20 +209,19 @@ impl Reading<'_> {
         while reader.read_record(&mut record).map_err(|error| read_error(&self.origin, self.lines, &error))? {
             pace.step()?;
             reader.get_mut().get_mut().1.end_record();
-            pace.make_room(record.as_slice().len() + record.len() * size_of::<DataValue>())?;
-            for (i, (column, field)) in self.rows.columns.iter_mut().zip(&self.layout.fields).enumerate() {
+            for (i, (column, field)) in self.rows.next_row().iter_mut().zip(&self.layout.fields).enumerate() {
                 if let Err(reason) = push(column, field, record.get(i)) {
                     let lines_before = record.position().map_or(0, |position| position.line() - 1);
                     return Err(self.bad_field(&Misfit { row: 0, lines_before, field: i, reason }));
                 }
             }
-            self.rows.len += 1;
+            self.rows.end_row(record.as_slice().len() + record.len() * size_of::<DataValue>())?;
         }
         Ok(())
     }
 
     fn bad_field(&self, misfit: &Misfit) -> FixedRuleError {
-        let (row, line) = (self.rows.len + misfit.row, self.lines + misfit.lines_before + 1);
+        let (row, line) = (self.rows.len() + misfit.row, self.lines + misfit.lines_before + 1);
         let place = format!("row {row} (line {line}), field {}", misfit.field);
         self.origin.bad_data(
             place,

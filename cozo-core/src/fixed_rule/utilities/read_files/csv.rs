@@ -4,10 +4,10 @@ use std::io::{Cursor, Read};
 
 use csv::StringRecord;
 
-use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, converted, limit};
+use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, convert, limit};
 use crate::data_file::{RecordError, START_BYTES, SeparatedReader, TypeGuess, find_delimiter, line_of, without_gzip};
 use crate::fixed_rule::utilities::source::Origin;
-use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Settings};
 use crate::value::{Batch, DataValue};
 
 /// CSV files whose delimiter and types are found out.
@@ -43,13 +43,13 @@ pub static READ_CSV: BuiltInRule = BuiltInRule {
 };
 
 /// Reads files one after the other.
-struct CsvReading {
+struct CsvReading<'a> {
     choice: Choice,
     delimiter: Option<u8>,
     has_headers: bool,
     limit: usize,
     /// The fields read so far, as text.
-    rows: Batch,
+    rows: Gathering<'a>,
     guesses: Vec<TypeGuess>,
 }
 
@@ -61,20 +61,17 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
         delimiter: delimiter(call, settings)?,
         has_headers: settings.bool("has_headers"),
         limit: limit(settings),
-        rows: Batch::empty(width),
+        rows: Gathering::kept(call, width),
         guesses: vec![TypeGuess::default(); width],
     };
     for address in addresses(call, settings)? {
         reading.read(&Origin::new(call, &address), &address)?;
     }
-    let CsvReading { mut rows, guesses, .. } = reading;
-    for (column, guess) in rows.columns.iter_mut().zip(&guesses) {
-        if guess.column_type() != "String" {
-            let value = |text: DataValue| text.get_str().map_or(DataValue::Null, |text| guess.value_of_text(text));
-            *column = converted(column, &call.poison, value)?;
-        }
-    }
-    Ok(rows)
+    let CsvReading { rows, guesses, .. } = reading;
+    let wants = |guess: &TypeGuess| guess.column_type() != "String";
+    let value =
+        |guess: &TypeGuess, text: DataValue| text.get_str().map_or(DataValue::Null, |text| guess.value_of_text(text));
+    rows.into_kept()?.converted(call, |rows| convert(rows, &guesses, wants, value, call))
 }
 
 fn delimiter(call: &Call<'_>, settings: &Settings) -> Result<Option<u8>, FixedRuleError> {
@@ -86,9 +83,9 @@ fn delimiter(call: &Call<'_>, settings: &Settings) -> Result<Option<u8>, FixedRu
     }
 }
 
-impl CsvReading {
+impl CsvReading<'_> {
     fn read(&mut self, origin: &Origin<'_>, address: &str) -> Result<(), FixedRuleError> {
-        if self.rows.len >= self.limit {
+        if self.rows.len() >= self.limit {
             return Ok(());
         }
         let (mut source, mut start) = (origin.open()?, vec![]);
@@ -116,9 +113,8 @@ impl CsvReading {
         let positions = self.choice.positions(names.as_deref(), width, origin)?;
         let mut is_row = !self.has_headers || next(&mut record)?;
         let mut pace = origin.poison().pace();
-        while is_row && self.rows.len < self.limit {
+        while is_row && self.rows.len() < self.limit {
             pace.step()?;
-            pace.make_room(record.as_slice().len() + positions.len() * size_of::<DataValue>())?;
             self.push(&record, width, &positions, origin)?;
             is_row = next(&mut record)?;
         }
@@ -140,10 +136,9 @@ impl CsvReading {
         for (i, position) in positions.iter().enumerate() {
             let text = record.get(*position).unwrap_or_default();
             self.guesses[i].add_text(text);
-            self.rows.columns[i].push_str(text);
+            self.rows.next_row()[i].push_str(text);
         }
-        self.rows.len += 1;
-        Ok(())
+        self.rows.end_row(record.as_slice().len() + positions.len() * size_of::<DataValue>())
     }
 }
 

@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::{Map, Value};
 
-use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, converted, limit};
+use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, convert, limit};
 use crate::budget::temporary;
 use crate::data_file::{GuessedKind, TypeGuess, beyond_numbers};
 use crate::fixed_rule::utilities::source::Origin;
-use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, OptionKind, OptionSpec, Settings};
+use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Settings};
 use crate::value::{Batch, DataValue, ParsedJson, lost_integer, parse_json};
 
 const FIELDS: OptionSpec = OptionSpec::new(
@@ -35,10 +35,10 @@ pub static READ_JSON_LINES: BuiltInRule = BuiltInRule {
 };
 
 /// Reads files one after the other.
-struct JsonReading {
+struct JsonReading<'a> {
     names: Vec<String>,
     limit: usize,
-    rows: Batch,
+    rows: Gathering<'a>,
     guesses: Vec<TypeGuess>,
     /// Which fields some object has.
     found: Vec<bool>,
@@ -52,7 +52,7 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     })?;
     let width = names.len();
     let (guesses, found) = (vec![TypeGuess::default(); width], vec![false; width]);
-    let mut reading = JsonReading { names, limit: limit(settings), rows: Batch::empty(width), guesses, found };
+    let mut reading = JsonReading { names, limit: limit(settings), rows: Gathering::kept(call, width), guesses, found };
     for address in addresses(call, settings)? {
         reading.read(&Origin::new(call, &address))?;
     }
@@ -61,24 +61,20 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
             (format!("no object has a field '{}'", reading.names[missing]), "name fields as the file does");
         return Err(Origin::new(call, settings.text(PATH.name)).bad_data("the text".to_string(), reason, help));
     }
-    let JsonReading { mut rows, guesses, .. } = reading;
-    for (column, guess) in rows.columns.iter_mut().zip(&guesses) {
-        if guess.kind() == Some(GuessedKind::Float) {
-            *column = converted(column, &call.poison, |value| guess.value_of_json(value))?;
-        }
-    }
-    Ok(rows)
+    let JsonReading { rows, guesses, .. } = reading;
+    let wants = |guess: &TypeGuess| guess.kind() == Some(GuessedKind::Float);
+    rows.into_kept()?.converted(call, |rows| convert(rows, &guesses, wants, TypeGuess::value_of_json, call))
 }
 
-impl JsonReading {
+impl JsonReading<'_> {
     fn read(&mut self, origin: &Origin<'_>) -> Result<(), FixedRuleError> {
-        if self.rows.len >= self.limit {
+        if self.rows.len() >= self.limit {
             return Ok(());
         }
         let mut reader = BufReader::new(origin.open()?);
         let (mut line, mut number) = (vec![], 0);
         let mut pace = origin.poison().pace();
-        while self.rows.len < self.limit
+        while self.rows.len() < self.limit
             && reader.read_until(b'\n', &mut line).map_err(|error| origin.unreadable(error))? > 0
         {
             pace.step()?;
@@ -94,7 +90,7 @@ impl JsonReading {
                     }
                     Wrong::Stop(report) => report.into(),
                 })?;
-                self.push(object, origin)?;
+                self.push(object)?;
                 drop(reading);
             }
             line.clear();
@@ -102,7 +98,8 @@ impl JsonReading {
         Ok(())
     }
 
-    fn push(&mut self, object: Map<String, Value>, origin: &Origin<'_>) -> Result<(), FixedRuleError> {
+    fn push(&mut self, object: Map<String, Value>) -> Result<(), FixedRuleError> {
+        let mut bytes = 0;
         for (i, name) in self.names.iter().enumerate() {
             let value = object.get(name);
             self.found[i] |= value.is_some();
@@ -111,11 +108,10 @@ impl JsonReading {
                 None => self.guesses[i].add_null(),
             }
             let value = value.map_or(DataValue::Null, DataValue::from);
-            origin.poison().make_room(value.memory_bytes())?;
-            self.rows.columns[i].push_owned(value);
+            bytes += value.memory_bytes();
+            self.rows.next_row()[i].push_owned(value);
         }
-        self.rows.len += 1;
-        Ok(())
+        self.rows.end_row(bytes)
     }
 }
 

@@ -14,11 +14,9 @@ pub use json_lines::READ_JSON_LINES;
 pub use parquet::READ_PARQUET;
 
 use super::source::{FILE_SCHEME, Origin};
-use crate::data_file::files_of;
-use crate::fixed_rule::{
-    Call, DefaultValue, FixedRuleError, HEAD, OptionKind, OptionSpec, Options, Output, Poison, Settings,
-};
-use crate::value::{Batch, Column, DataValue};
+use crate::data_file::{TypeGuess, files_of};
+use crate::fixed_rule::{Call, DefaultValue, FixedRuleError, HEAD, OptionKind, OptionSpec, Options, Output, Settings};
+use crate::value::{Batch, DataValue};
 
 const PATH: OptionSpec = OptionSpec::required(
     "path",
@@ -117,19 +115,24 @@ fn addresses(call: &Call<'_>, settings: &Settings) -> Result<Vec<String>, FixedR
     Ok(files.iter().map(|file| format!("{FILE_SCHEME}{}", file.display())).collect())
 }
 
-/// The column with each value replaced.
-fn converted(
-    column: &Column,
-    poison: &Poison,
-    convert: impl Fn(DataValue) -> DataValue,
-) -> Result<Column, FixedRuleError> {
-    let mut rows = Batch::empty(1);
-    let mut pace = poison.pace();
-    for value in column.iter() {
-        pace.step()?;
-        rows.columns[0].push_owned(convert(value));
+/// The rows, with the values converted of those columns whose guess `wants` that.
+fn convert(
+    mut rows: Batch,
+    guesses: &[TypeGuess],
+    wants: impl Fn(&TypeGuess) -> bool,
+    value: impl Fn(&TypeGuess, DataValue) -> DataValue,
+    call: &Call<'_>,
+) -> Result<Batch, FixedRuleError> {
+    let meanwhile = call.poison.for_a_while();
+    for (column, guess) in rows.columns.iter_mut().zip(guesses).filter(|(_, guess)| wants(guess)) {
+        let mut converted = Batch::empty(1);
+        let mut pace = meanwhile.pace();
+        for old in column.iter() {
+            pace.step()?;
+            converted.columns[0].push_owned(value(guess, old));
+        }
+        *column = converted.columns.swap_remove(0);
+        meanwhile.make_room(column.memory_bytes())?;
     }
-    let column = rows.columns.swap_remove(0);
-    poison.make_room(column.memory_bytes())?;
-    Ok(column)
+    Ok(rows)
 }

@@ -1,6 +1,8 @@
 //! `ReadParquet`: files of Parquet, by the crate of that name where it is built in.
 
 use super::{COLUMNS, LIMIT, OUTPUT, PATH};
+#[cfg(feature = "parquet")]
+use crate::fixed_rule::Gathering;
 use crate::fixed_rule::{BuiltInRule, Call, FixedRuleError, OptionKind, OptionSpec, Settings};
 use crate::value::Batch;
 
@@ -35,14 +37,14 @@ fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
 #[cfg(feature = "parquet")]
 fn run(call: &Call<'_>, settings: &Settings) -> Result<Batch, FixedRuleError> {
     let choice = super::Choice::of(call.options)?;
-    let mut rows = Batch::empty(choice.columns.len());
+    let mut rows = Gathering::result(call, choice.columns.len(), false);
     for address in super::addresses(call, settings)? {
-        let left = super::limit(settings) - rows.len;
+        let left = super::limit(settings) - rows.len();
         if left > 0 {
             built_in::read(&mut rows, &choice, left, &super::Origin::new(call, &address), &address)?;
         }
     }
-    Ok(rows)
+    rows.finish()
 }
 
 #[cfg(feature = "parquet")]
@@ -55,14 +57,14 @@ mod built_in {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::super::{Choice, FILE_SCHEME, Origin};
-    use crate::fixed_rule::FixedRuleError;
+    use crate::fixed_rule::{FixedRuleError, Gathering};
     use crate::value::{Batch, arrow};
 
     /// The rows of a batch.
     const BATCH_ROWS: usize = 8192;
 
     pub fn read(
-        rows: &mut Batch,
+        rows: &mut Gathering<'_>,
         choice: &Choice,
         limit: usize,
         origin: &Origin<'_>,
@@ -83,10 +85,11 @@ mod built_in {
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).with_limit(limit).build();
         for batch in reader.map_err(|error| origin.unreadable(error))? {
             let batch = batch.map_err(|error| origin.unreadable(error))?;
-            origin.poison().make_room(batch.get_array_memory_size())?;
+            let meanwhile = origin.poison().for_a_while();
+            meanwhile.make_room(batch.get_array_memory_size())?;
             let found = arrow::columns(&batch).map_err(|refusal| origin.unreadable(refusal.reason))?;
             let column = |position: &usize| found.columns[read.partition_point(|at| at < position)].clone();
-            rows.append(&Batch::new(positions.iter().map(column).collect(), found.len));
+            rows.push(Batch::new(positions.iter().map(column).collect(), found.len))?;
             origin.poison().check()?;
         }
         Ok(())
