@@ -66,16 +66,22 @@ impl<E: KvEngine> KvStorage<E> {
     }
 
     /// Appends the rows of a commit, if they are many and come after all others of their relations. Returns whether it did.
-    fn append(&self, before: &KvView<E::Snapshot>, changes: &[ChangeSet]) -> Result<bool, StorageError> {
+    fn append(&self, before: &KvView<E::Snapshot>, changes: &mut [ChangeSet]) -> Result<bool, StorageError> {
         let (mark, changes) = match changes {
             [changes] => (None, changes),
             // A change set with the mark of the commit log alone.
-            [mark, changes] if mark.has_mark_alone() => (Some(mark), changes),
+            [mark, changes] if mark.has_mark_alone() => (Some(&*mark), changes),
             _ => return Ok(false),
         };
         if self.engine.traits().appendable_bytes == 0 || !are_many_puts(&changes.rows) {
             return Ok(false);
         }
+        // The rows of indices come before those of their relation.
+        changes.rows.sort_by_key(|change| change.relation);
+        if changes.rows.windows(2).any(|pair| pair[0].relation == pair[1].relation) {
+            return Ok(false);
+        }
+        let changes = &*changes;
         let mut relations = before.relations.clone();
         changes.created.iter().for_each(|schema| drop(relations.insert(schema.id, Relation::new(schema, 0))));
         if !come_last(before, &relations, &changes.rows)? {
@@ -165,11 +171,11 @@ fn write_format<E: KvEngine>(engine: &E) -> Result<(), StorageError> {
     engine.write(batch)
 }
 
-/// Whether these are puts of [many](MANY_ROWS) rows, sorted by relation.
+/// Whether these are puts of [many](MANY_ROWS) rows.
 fn are_many_puts(changes: &[RowChanges]) -> bool {
     let are_many = changes.iter().map(|change| change.rows.len()).sum::<usize>() >= MANY_ROWS;
     let are_puts = changes.iter().all(|change| change.kind == ChangeKind::Put && !change.rows.is_empty());
-    are_many && are_puts && changes.is_sorted_by(|a, b| a.relation < b.relation)
+    are_many && are_puts
 }
 
 /// Whether rows come after all others of their relations.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use imbl::OrdMap;
 
 use super::*;
-use crate::schema::{BaseType, ColumnType, RelationId};
+use crate::schema::{BaseType, ColumnType, RelationId, RelationSchema};
 use crate::storage::StorageError;
 use crate::storage::tests::{self as suite, RELATION, Subject, creation, ints, schema};
 use crate::storage::{AsOf, ChangeKind, ChangeSet, KeyRange, RowChanges, Storage};
@@ -320,6 +320,27 @@ fn rows_of_a_new_relation_are_appended_before_it_exists() {
     assert_eq!(count(&storage), 500_000);
     drop(storage);
     assert_eq!(count(&open(&memory)), 500_000);
+}
+
+#[test]
+fn rows_of_several_relations_are_appended_in_any_order_of_the_changes() {
+    let memory = Memory { appendable_bytes: 64, ..Memory::default() };
+    let storage = open(&memory);
+    let ids = [RELATION.0 + 1, RELATION.0];
+    for id in ids {
+        let relation = RelationSchema { id: RelationId(id), ..(*schema(1, vec![of(BaseType::Int)])).clone() };
+        storage.commit(&mut [creation(&relation.into())]).unwrap();
+    }
+    // What is appended is not written as a batch.
+    memory.fails.store(true, Ordering::Relaxed);
+    let rows = || Batch::new(vec![Column::ints((0..20_000).collect())], 20_000);
+    let changes = |ids: &[u64]| {
+        let put = |id: &u64| RowChanges::new(RelationId(*id), ChangeKind::Put, rows());
+        ChangeSet::of_rows(ids.iter().map(put).collect())
+    };
+    storage.commit(&mut [changes(&ids)]).unwrap();
+    ids.iter().for_each(|id| assert_eq!(storage.snapshot().row_count(RelationId(*id)), 20_000));
+    assert!(storage.commit(&mut [changes(&[ids[0], ids[0]])]).is_err(), "the rows are there already");
 }
 
 #[test]
