@@ -189,3 +189,43 @@ fn write_skew_is_allowed_unless_what_was_read_is_ensured() {
         }
     }
 }
+
+/// Puts of more rows than memory holds, beside others: what changes the same rows conflicts, in whichever order they commit.
+#[test]
+fn puts_that_exceed_the_memory_conflict_with_others_of_their_rows() {
+    const BULK: &str = "?[k, v] := *big{k}, v = 1 :put big {k => v}";
+    let one = |k: i64| format!("?[k, v] <- [[{k}, 2]] :put big {{k => v}}");
+    for setting in SETTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        let options = match setting.options {
+            "" => r#"{"spill_mb": 0}"#.to_string(),
+            options => options.replacen('{', r#"{"spill_mb": 0, "#, 1),
+        };
+        let db = DbInstance::new(setting.engine, folder.path().join("db"), &options).unwrap();
+        db.run_default(
+            "n[x] := x in int_range(300)  ?[k, v] := n[a], n[b], k = a * 300 + b, v = 0 :create big {k => v}",
+        )
+        .unwrap();
+        db.run_default("?[k, v] <- [[1, 1]] :create other {k: Int => v: Int}").unwrap();
+        let outcome = |first: &str, second: &str| {
+            let (a, b) = (db.multi_transaction(true), db.multi_transaction(true));
+            for (transaction, script) in [(&a, first), (&b, second)] {
+                // What has read nothing never conflicts.
+                transaction.run_script("?[v] := *big[0, v]", BTreeMap::new()).unwrap();
+                transaction.run_script(script, BTreeMap::new()).unwrap();
+            }
+            a.commit().unwrap();
+            b.commit().map_err(|error| error.code().unwrap().to_string())
+        };
+        let conflict = Err("transact::conflict".to_string());
+        assert_eq!(outcome(&one(7), BULK), conflict, "{setting}: it reads its rows again");
+        assert_eq!(outcome(BULK, &one(7)), conflict, "{setting}: it has changed the relation");
+        assert_eq!(outcome(BULK, BULK), conflict, "{setting}");
+        assert_eq!(outcome(&one(1_000_000), BULK), Ok(()), "{setting}: it has another row");
+        let elsewhere = "?[k, v] <- [[1, 2]] :put other {k => v}";
+        assert_eq!(outcome(BULK, elsewhere), Ok(()), "{setting}");
+        assert_eq!(outcome(elsewhere, BULK), Ok(()), "{setting}");
+        let sums = db.run_default("?[count(k), int_sum(v)] := *big{k, v}").unwrap().rows;
+        assert_eq!(sums, [[90_001, 90_001].map(DataValue::from)], "{setting}");
+    }
+}

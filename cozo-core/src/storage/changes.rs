@@ -9,7 +9,7 @@ use super::cursor::BatchCursor;
 use super::error::StorageError;
 use super::log_mark::LogMark;
 use crate::schema::{RelationId, SchemaRef};
-use crate::value::{Batch, DataValue, SmallStr, Tuple, combine_hashes, hash_value};
+use crate::value::{Batch, DataValue, SmallStr, Tuple};
 
 /// Changes to relations, applied together.
 #[derive(Clone, Debug, Default)]
@@ -136,26 +136,6 @@ impl ChangedRows {
             ChangedRows::Many(rows) => Batches::One(Some(Cow::Borrowed(rows))),
             ChangedRows::Source(rows) => Batches::Source(rows.read()),
         }
-    }
-
-    /// Mixes the values of the key columns into the hash of each row.
-    pub fn hash_keys_into(&self, keys: usize, hashes: &mut [u64]) -> Result<(), StorageError> {
-        match self {
-            ChangedRows::One(row) => {
-                row[..keys].iter().for_each(|value| hashes[0] = combine_hashes(hashes[0], hash_value(value)));
-            }
-            ChangedRows::Many(rows) => rows.columns[..keys].iter().for_each(|column| column.hash_into(hashes)),
-            ChangedRows::Source(_) => {
-                let mut rest = hashes;
-                for rows in self.batches() {
-                    let rows = rows?;
-                    let (own, others) = rest.split_at_mut(rows.len);
-                    rows.columns[..keys].iter().for_each(|column| column.hash_into(own));
-                    rest = others;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -253,7 +253,7 @@ impl Transaction {
         if created_here && matches!(keys, ChangedRows::Source(_)) {
             return Ok(());
         }
-        request.keys.push(id, keys, schema.keys.len())?;
+        request.keys.push(id, keys, schema.keys.len());
         if !created_here && !request.relations.iter().any(|known| known.id == id) {
             // The definition at the start, even if this transaction has changed it.
             let changed = (!request.schemas.is_empty()).then(|| self.base_catalog().find_id(id)).flatten();

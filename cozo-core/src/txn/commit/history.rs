@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::schema::RelationId;
-use crate::storage::{ChangeSet, Snapshot};
+use crate::storage::{ChangeSet, ChangedRows, Snapshot};
 use crate::txn::catalog::Catalog;
 use crate::txn::commit::request::{CommitRequest, KnownRelation, SchemaChange};
 use crate::txn::error::TxnError;
@@ -23,6 +23,8 @@ pub struct History {
     pub catalog: Catalog,
     changed: FxHashMap<u64, u64>,
     written: FxHashMap<RelationId, u64>,
+    /// The relations of which so many keys changed that they are not kept.
+    overwritten: FxHashMap<RelationId, u64>,
     prune_at: usize,
     /// The shard of the thread that led last.
     pub leader: Option<usize>,
@@ -37,8 +39,8 @@ const MIN_PRUNED_KEYS: usize = 256;
 
 impl History {
     pub fn new(catalog: Catalog) -> Self {
-        let (changed, written) = Default::default();
-        History { catalog, changed, written, prune_at: MIN_PRUNED_KEYS, leader: None, nothing: None }
+        let (changed, written, overwritten) = Default::default();
+        History { catalog, changed, written, overwritten, prune_at: MIN_PRUNED_KEYS, leader: None, nothing: None }
     }
 
     /// Records the keys of a commit for the transactions that are still active. `oldest` is the oldest version that one of
@@ -54,6 +56,7 @@ impl History {
             None => {
                 self.changed.clear();
                 self.written.clear();
+                self.overwritten.clear();
                 self.prune_at = MIN_PRUNED_KEYS;
             }
             Some(oldest) => {
@@ -62,6 +65,7 @@ impl History {
                     self.prune_at = MIN_PRUNED_KEYS.max(2 * self.changed.len());
                 }
                 self.written.extend(written(changes).map(|relation| (relation, sequence)));
+                self.overwritten.extend(overwritten(changes).map(|relation| (relation, sequence)));
                 self.changed.extend(keys.into_iter().map(|key| (*key, sequence)));
             }
         }
@@ -72,7 +76,7 @@ impl History {
 pub fn validate_alike(request: &CommitRequest, history: &History) -> Result<(), TxnError> {
     let Some(base) = request.base.filter(|_| request.keeps_answers) else { return Ok(()) };
     let is_done = |key| history.changed.get(&key).is_some_and(|sequence| *sequence > base);
-    if request.shared_keys().any(is_done) { Err(TxnError::Conflict) } else { Ok(()) }
+    if request.shared_keys()?.any(is_done) { Err(TxnError::Conflict) } else { Ok(()) }
 }
 
 /// The relations whose rows change.
@@ -80,11 +84,18 @@ fn written<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterato
     changes.into_iter().flat_map(|changes| &changes.rows).map(|rows| rows.relation)
 }
 
+/// The relations of which more rows change than memory holds.
+fn overwritten<'c>(changes: impl IntoIterator<Item = &'c ChangeSet>) -> impl Iterator<Item = RelationId> {
+    let changes = changes.into_iter().flat_map(|changes| &changes.rows);
+    changes.filter(|change| matches!(change.rows, ChangedRows::Source(_))).map(|change| change.relation)
+}
+
 /// The keys and relations that the accepted transactions of a group change.
 #[derive(Default)]
 pub struct Group {
     keys: FxHashSet<u64>,
     relations: FxHashSet<RelationId>,
+    overwritten: FxHashSet<RelationId>,
 }
 
 impl Group {
@@ -92,6 +103,7 @@ impl Group {
     pub fn add(&mut self, request: &CommitRequest) {
         self.keys.extend(request.changed_keys());
         self.relations.extend(written([&request.changes]));
+        self.overwritten.extend(overwritten([&request.changes]));
     }
 }
 
@@ -111,9 +123,17 @@ pub fn validate(request: &CommitRequest, history: &History, group: &Group, catal
     let Some(base) = request.base else { return Ok(()) };
     let changed_since = |key: &u64| history.changed.get(key).is_some_and(|sequence| *sequence > base);
     let written_since = |id: &RelationId| history.written.get(id).is_some_and(|sequence| *sequence > base);
+    let overwritten_since = |id: &RelationId| history.overwritten.get(id).is_some_and(|sequence| *sequence > base);
     // Without changes the keys are not even hashed.
     let has_changed = !(history.changed.is_empty() && group.keys.is_empty());
-    let conflicts = has_changed && request.keys.into_iter().any(|key| changed_since(key) || group.keys.contains(key))
-        || request.whole.iter().any(|id| written_since(id) || group.relations.contains(id));
+    let (is_changed, is_written) = (
+        |key: &u64| changed_since(key) || group.keys.contains(key),
+        |id: &RelationId| written_since(id) || group.relations.contains(id),
+    );
+    let is_overwritten = |known: &KnownRelation| overwritten_since(&known.id) || group.overwritten.contains(&known.id);
+    let conflicts = has_changed && request.keys.into_iter().any(is_changed)
+        || request.whole.iter().any(is_written)
+        || request.relations.iter().any(is_overwritten)
+        || has_changed && request.keys.any_in_sources(is_written, is_changed)?;
     if conflicts { Err(TxnError::Conflict) } else { Ok(()) }
 }

@@ -108,7 +108,10 @@ impl Pipeline {
         history: &mut History,
         open: &mut [&mut CommitRequest],
     ) -> Result<Appended, TxnError> {
-        let keys: Vec<u64> = open.iter().flat_map(|request| request.shared_keys()).collect();
+        let mut keys = vec![];
+        for request in open.iter() {
+            keys.extend(request.shared_keys()?);
+        }
         let entry = LogEntry::group(now_micros(), open.iter().map(|request| &request.changes), &keys)?;
         let appended = replica.append(&entry)?;
         if appended == Appended::Taken {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::schema::{RelationId, RelationSchema, SchemaRef};
-use crate::storage::ChangeSet;
+use crate::storage::{ChangeSet, StorageError};
 use crate::txn::keys::KeyHashes;
 use crate::value::SmallStr;
 
@@ -56,16 +56,16 @@ impl CommitRequest {
         self.relations.iter().any(|relation| relation.has_values)
     }
 
-    /// The keys that it changes for other transactions.
+    /// The keys that it changes for other transactions, without those of relations of which more rows change than memory holds.
     pub fn changed_keys(&self) -> impl Iterator<Item = &u64> {
         (&self.keys).into_iter().take(if self.keeps_answers { 0 } else { usize::MAX })
     }
 
     /// The keys that other processes must know. Those of a transaction that keeps all answers count only for another such one: two
     /// processes may do the same work, of which one is enough.
-    pub fn shared_keys(&self) -> impl Iterator<Item = u64> {
+    pub fn shared_keys(&self) -> Result<impl Iterator<Item = u64>, StorageError> {
         let mark = if self.keeps_answers { KEEPS_ANSWERS } else { 0 };
-        (&self.keys).into_iter().map(move |key| key ^ mark)
+        Ok(self.keys.all()?.into_iter().map(move |key| key ^ mark))
     }
 
     /// Runs the callbacks.
