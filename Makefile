@@ -51,7 +51,7 @@ soak: cargo          ## the long versions of the crash, fault, isolation and loa
 	COZO_CRASHES=200 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test crash --test isolation
 	COZO_IO_ERRORS=1000 COZO_POWER_LOSSES=1000 COZO_DAMAGES=1000 $(CARGO) test --workspace --test faults
 	COZO_CRASHES=50 COZO_SOAK_SECONDS=60 $(CARGO) test --workspace --test server_soak
-	COZO_SHARED_SECONDS=600 $(CARGO) test --workspace --test shared killed
+	COZO_SHARED_SECONDS=600 $(CARGO) test --workspace --test shared -- killed histories
 	COZO_REQUESTS=1000 $(CARGO) test --workspace --test server_random
 	COZO_EXPRESSIONS=10000 $(CARGO) test --workspace --test bounds
 

@@ -277,8 +277,8 @@ pub struct BackupArguments {
 #[derive(Args)]
 #[command(mut_arg("engine", short_engine))]
 pub struct RestoreArguments {
-    /// A backup, or an SQLite database of this program or of CozoDB 0.7
-    #[arg(required_unless_present = "at", conflicts_with = "at")]
+    /// A backup, or an SQLite database of this program or of CozoDB 0.7; or else --at
+    #[arg(value_name = "FILE | --at POINT", required_unless_present = "at", conflicts_with = "at")]
     pub file: Option<PathBuf>,
     /// What the log at --shared had: the number of an entry, or a time such as 2026-11-29T12:00:00Z
     #[arg(long, value_name = "POINT", requires = "shared")]

@@ -30,30 +30,34 @@ impl Default for Options {
 ///   shared in the process, `memory://` is by itself.
 /// - `etcd://host:2379,other:2379/prefix`: etcd; `etcd+https://` with TLS
 pub fn open(address: &str, options: &Options) -> Result<Arc<dyn SharedLog>, LogError> {
-    if options.must_exist && !address.contains("://") {
-        let path = address.strip_prefix("directory:").unwrap_or(address);
-        if !std::path::Path::new(path).join("entries").is_dir() {
-            return Err(LogError::BadAddress { address: address.into(), why: "there is no log in that folder".into() });
-        }
-    }
-    Ok(Arc::new(Log::open(open_medium(address)?, options.timeout)?))
+    Ok(Arc::new(Log::open(medium(address, options.must_exist)?, options.timeout)?))
 }
 
-/// Opens the medium at an address.
+/// Opens the medium at an address. A folder is made if needed.
 pub fn open_medium(address: &str) -> Result<Box<dyn Medium>, LogError> {
+    medium(address, false)
+}
+
+fn medium(address: &str, must_exist: bool) -> Result<Box<dyn Medium>, LogError> {
     // The options may hold a secret.
     let shown = address.split('?').next().unwrap_or_default();
     let bad = |why: String| LogError::BadAddress { address: shown.into(), why };
+    let folder = |path: &str| -> Result<Box<dyn Medium>, LogError> {
+        match must_exist && !Directory::is_at(path.as_ref()) {
+            true => Err(bad("there is no log in that folder".into())),
+            false => Ok(Box::new(Directory::open(path.as_ref())?)),
+        }
+    };
     let scheme = address.split_once("://").map(|(scheme, _)| scheme);
     match (scheme, address.strip_prefix("directory:")) {
         (_, Some("")) => Err(bad("the path is missing".into())),
-        (_, Some(path)) => Ok(Box::new(Directory::open(path.as_ref())?)),
+        (_, Some(path)) => folder(path),
         #[cfg(feature = "object-store")]
         (Some("memory" | "file" | "s3"), None) => Ok(Box::new(Objects::open(address).map_err(bad)?)),
         #[cfg(feature = "etcd")]
         (Some("etcd" | "etcd+https"), None) => Ok(Box::new(Etcd::open(address).map_err(bad)?)),
         (Some(scheme), None) => Err(bad(format!("this program was built without {scheme}"))),
         (None, None) if address.is_empty() => Err(bad("it is empty".into())),
-        (None, None) => Ok(Box::new(Directory::open(address.as_ref())?)),
+        (None, None) => folder(address),
     }
 }

@@ -22,6 +22,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+/// The folder of the slots.
+const ENTRIES: &str = "entries";
 const GROUP: u64 = 1000;
 /// A living process has changed its temporary file since.
 const OLD: Duration = Duration::from_secs(3600);
@@ -33,6 +35,11 @@ pub struct Directory {
 }
 
 impl Directory {
+    /// Whether there is a log in a folder.
+    pub fn is_at(root: &Path) -> bool {
+        root.join(ENTRIES).is_dir()
+    }
+
     /// Creates the folder if needed, and removes what dead processes left.
     pub fn open(root: &Path) -> Result<Directory, LogError> {
         let directory = Directory { root: root.to_path_buf() };
@@ -41,7 +48,7 @@ impl Directory {
     }
 
     fn prepare(&self) -> io::Result<()> {
-        for folder in ["entries", "blobs", "chunks", "temporary"] {
+        for folder in [ENTRIES, "blobs", "chunks", "temporary"] {
             fs::create_dir_all(self.root.join(folder))?;
         }
         File::options().create(true).append(true).open(self.root.join("truncating"))?;
@@ -61,7 +68,7 @@ impl Directory {
     }
 
     fn group(&self, number: u64) -> PathBuf {
-        self.root.join(format!("entries/{:017}", number / GROUP))
+        self.root.join(format!("{ENTRIES}/{:017}", number / GROUP))
     }
 
     fn slot(&self, number: u64) -> PathBuf {
@@ -85,7 +92,7 @@ impl Directory {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        sync_folder(&self.root.join("entries"))?;
+        sync_folder(&self.root.join(ENTRIES))?;
         match sync_folder(&self.group(number.saturating_sub(GROUP))) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -136,7 +143,7 @@ impl Directory {
     }
 
     fn remove_slots(&self, first: u64) -> io::Result<()> {
-        for group in Directory::numbers(&self.root.join("entries"))? {
+        for group in Directory::numbers(&self.root.join(ENTRIES))? {
             if group > first / GROUP {
                 break;
             }
@@ -226,7 +233,7 @@ impl Medium for Directory {
     }
 
     fn find_last(&self, _: Instant) -> Outcome<u64> {
-        let groups = Directory::numbers(&self.root.join("entries")).map_err(refused)?;
+        let groups = Directory::numbers(&self.root.join(ENTRIES)).map_err(refused)?;
         for group in groups.into_iter().rev() {
             if let Some(&last) = Directory::numbers(&self.group(group * GROUP)).map_err(refused)?.last() {
                 return Ok(last);

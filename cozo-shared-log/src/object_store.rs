@@ -94,6 +94,9 @@ fn s3(rest: &str) -> Result<Arc<dyn ObjectStore>, String> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    if bucket.is_empty() {
+        return Err("the bucket is missing, as in s3://bucket/prefix".into());
+    }
     // The log itself repeats what was lost, as it knows what may be repeated.
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry);

@@ -6,7 +6,7 @@ use miette::Diagnostic;
 
 #[test]
 fn wrong_addresses_say_why() {
-    for address in ["", "directory:", "gopher://host", "etcd://", "s3://?secret=hidden&no=option"] {
+    for address in ["", "directory:", "gopher://host", "etcd://", "s3://?secret=hidden&no=option", "s3:///prefix"] {
         let error = open(address, &Options::default()).unwrap_err();
         assert!(matches!(error, LogError::BadAddress { .. }), "{address}: {error}");
         assert!(!error.to_string().contains("hidden"));

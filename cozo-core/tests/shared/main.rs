@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod bank;
+mod histories;
 mod killed;
 mod life;
+mod processes;
+#[path = "../common/histories.rs"]
+mod registers;
 mod replication;
 
 use std::path::Path;
