@@ -77,6 +77,11 @@ impl Profile {
         self.fixed.lock().insert(table, done);
     }
 
+    /// The table of a fixed rule, if it is one, has so many rows.
+    pub(super) fn fixed_has(&self, table: usize, rows: u64) {
+        self.fixed.lock().entry(table).and_modify(|done| done.rows = rows);
+    }
+
     /// Adds what one thread did.
     pub(super) fn add(&self, rule: &RulePlan, clock: Clock) {
         // The clock counts from the end.

@@ -159,6 +159,11 @@ impl Notes {
         self.profile.iter().for_each(|profile| profile.add_fixed(plan.table, done));
     }
 
+    /// The table of a fixed rule, if it is one, has so many rows without repetitions.
+    pub fn fixed_has(&self, table: usize, rows: usize) {
+        self.profile.iter().for_each(|profile| profile.fixed_has(table, rows as u64));
+    }
+
     /// The piece of its lists that an operator reads now, if that is decided.
     pub fn piece(&self, operator: usize) -> Option<Piece> {
         self.pieces.lock().get(&operator).copied()

@@ -279,7 +279,9 @@ pub enum FixedRuleError {
     #[error("cannot read '{url}': {reason}")]
     #[diagnostic(
         code(fixed_rule::cannot_read),
-        help("see that it is there and can be read; before a path, CsvReader and JsonReader need 'file://'")
+        help(
+            "see that it is there, can be read, and has the format that the rule reads; before a path, CsvReader and JsonReader need 'file://'"
+        )
     )]
     Unreadable {
         /// The address.

@@ -40,6 +40,8 @@ pub struct Gathering<'a> {
     len: usize,
     /// The rows in memory.
     rows: Batch,
+    /// Their bytes.
+    bytes: usize,
     /// Holds the charge for them.
     poison: Poison,
     beyond: Beyond,
@@ -68,7 +70,7 @@ impl<'a> Gathering<'a> {
         let rows = Batch::empty(width + usize::from(numbered));
         let beyond = Beyond::Result { has_some: false };
         let (poison, pending) = (call.poison.for_a_while(), Batch::empty(width));
-        Gathering { call, numbered, len: 0, rows, poison, beyond, pending, pending_bytes: 0 }
+        Gathering { call, numbered, len: 0, rows, bytes: 0, poison, beyond, pending, pending_bytes: 0 }
     }
 
     /// Gathers rows that are read again before they are the result.
@@ -126,9 +128,11 @@ impl<'a> Gathering<'a> {
             (Some(_), Beyond::Kept(Some(writer))) => return writer.push(&rows).map_err(refused),
             _ => {}
         }
-        self.poison.make_room(rows.memory_bytes())?;
+        let bytes = rows.memory_bytes();
+        self.poison.make_room(bytes)?;
+        self.bytes += bytes;
         self.rows.append_all(rows);
-        match self.call.overflow.filter(|overflow| self.rows.memory_bytes() > overflow.share_bytes()) {
+        match self.call.overflow.filter(|overflow| self.bytes > overflow.share_bytes()) {
             Some(overflow) => self.move_out(overflow),
             None => Ok(()),
         }
@@ -147,6 +151,7 @@ impl<'a> Gathering<'a> {
                 writer.insert(SpillWriter::new(overflow.file(), width)).push(&rows).map_err(refused)?;
             }
         }
+        self.bytes = 0;
         self.poison = self.call.poison.for_a_while();
         Ok(())
     }
@@ -154,7 +159,7 @@ impl<'a> Gathering<'a> {
     /// Reserves memory for so many more rows, unless that exceeds the share. Otherwise many rows would be copied each time that
     /// the columns grow.
     pub fn expect(&mut self, rows: usize) {
-        let row_bytes = self.rows.memory_bytes() / self.rows.len.max(1);
+        let row_bytes = self.bytes / self.rows.len.max(1);
         let may_fit = |overflow: &dyn Overflow| rows.saturating_mul(row_bytes) <= overflow.share_bytes();
         if !self.rows.is_empty() && self.call.overflow.is_none_or(may_fit) {
             self.rows.columns.iter_mut().for_each(|column| column.try_reserve(rows));

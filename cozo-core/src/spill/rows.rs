@@ -163,9 +163,15 @@ impl SpillWriter {
     pub fn push(&mut self, rows: &Batch) -> Result<(), SpillError> {
         let mut start = 0;
         while start < rows.len {
-            let end = (start + BLOCK_ROWS - self.pending.len).min(rows.len);
+            let mut end = (start + BLOCK_ROWS - self.pending.len).min(rows.len);
+            let bytes_to = |end| rows.columns.iter().map(|column| column.large_bytes_within(start..end)).sum::<usize>();
+            let mut bytes = bytes_to(end);
+            while end > start + 1 && bytes > BLOCK_BYTES {
+                end = start + (end - start) / 2;
+                bytes = bytes_to(end);
+            }
+            self.pending_bytes += bytes;
             for (column, source) in self.pending.columns.iter_mut().zip(&rows.columns) {
-                self.pending_bytes += source.large_bytes_within(start..end);
                 column.append_range(source, start..end);
             }
             self.pending.len += end - start;
@@ -178,7 +184,7 @@ impl SpillWriter {
     /// Appends some rows of a batch.
     pub fn push_some(&mut self, rows: &Batch, some: &[u32]) -> Result<(), SpillError> {
         let row_bytes = rows.large_bytes() / rows.len.max(1);
-        for chunk in some.chunks(BLOCK_ROWS) {
+        for chunk in some.chunks((BLOCK_BYTES / row_bytes.max(1)).clamp(1, BLOCK_ROWS)) {
             for (column, source) in self.pending.columns.iter_mut().zip(&rows.columns) {
                 column.append_take(source, chunk);
             }

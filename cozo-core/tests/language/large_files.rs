@@ -101,6 +101,17 @@ fn what_is_read_is_stored_and_streamed() {
 }
 
 #[test]
+fn large_values_are_read_a_few_at_a_time() {
+    let (folder, db, text) = (tempfile::tempdir().unwrap(), db(r#"{"query_memory_mb": 16}"#), "x".repeat(100_000));
+    let lines: String = (0..600).map(|id| format!("{{\"id\": {id}, \"name\": \"{text}\", \"value\": 0}}\n")).collect();
+    std::fs::write(folder.path().join("f.jsonl"), lines).unwrap();
+    let query = "?[count(id), sum(n)] := r[id, name, v], n = length(name)";
+    for rule in &RULES[1..3] {
+        assert_eq!(answer(&db, &script(rule, query, folder.path())), json!([[600, 60_000_000.0]]), "{rule}");
+    }
+}
+
+#[test]
 fn without_disk_it_is_an_error() {
     let folder = files();
     for (options, code) in [

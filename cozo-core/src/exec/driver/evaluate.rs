@@ -50,6 +50,7 @@ pub fn evaluate(run: &Run<'_>) -> Result<Table, ExecError> {
             let planned = &plan.tables[table];
             if table != plan.entry {
                 tables[table].merge_runs()?;
+                run.notes.fixed_has(table, tables[table].len());
             }
             // Runs were merged in order.
             let is_in_order =

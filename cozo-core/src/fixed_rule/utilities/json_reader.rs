@@ -113,6 +113,7 @@ impl JsonRows<'_> {
     }
 
     fn parse(&self, text: &[u8], place: impl Fn() -> String, help: &'static str) -> Result<Value, FixedRuleError> {
+        let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
         let text = std::str::from_utf8(text).map_err(|error| self.origin.bad_data(place(), error, help))?;
         match parse_json(text).map_err(miette::Report::from)? {
             ParsedJson::Value(value) => Ok(value),
