@@ -148,9 +148,13 @@ export class NodePanel {
   /** Asks for the edges of the node, and adds them to the graph. */
   async expand() {
     const { node, graph } = this;
-    // The key may come before the relations are known.
-    await this.filled;
-    if (!node || !this.relation.value) return;
+    // The key may come before the relations are known, or after they have changed.
+    await this.fillRelations();
+    if (!node) return;
+    if (!this.relation.value) {
+      this.problem.textContent = 'no relation has two columns';
+      return;
+    }
     await this.attempt(async () => {
       const { rows } = await query(this.expansion(), { parameters: `{"node":${stringify(node.value)}}` });
       const added = graph.expand(rows.slice(0, MAX_EXPANDED));
