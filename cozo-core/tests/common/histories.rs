@@ -98,8 +98,8 @@ pub fn transact(
             Err(error) => {
                 match error.code().map(|code| code.to_string()).unwrap_or_default().as_str() {
                     "transact::conflict" | "transact::schema_conflict" => Some(false),
-                    // The log was truncated while the process was paused.
-                    "replica::left_behind" => None,
+                    // The log was truncated while the process was paused, or did not answer in time.
+                    code if code == "replica::left_behind" || code.starts_with("shared_log::") => None,
                     _ => panic!("{error:?}"),
                 }
             }

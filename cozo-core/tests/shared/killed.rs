@@ -41,6 +41,8 @@ fn child() {
                 drop(std::mem::take(&mut db));
                 db = place.open();
             }
+            // The log did not answer in time: the transfer may be there or not.
+            Err(error) if code(&error).starts_with("shared_log::") => {}
             Err(error) => assert_eq!(code(&error), "transact::conflict", "{error:?}"),
         }
     }
