@@ -84,10 +84,7 @@ fn puts_that_exceed_the_memory_conflict_with_others_of_their_rows() {
     let one = |k: i64| format!("?[k, v] <- [[{k}, 2]] :put big {{k => v}}");
     for setting in SETTINGS {
         let folder = tempfile::tempdir().unwrap();
-        let options = match setting.options {
-            "" => r#"{"spill_mb": 0}"#.to_string(),
-            options => options.replacen('{', r#"{"spill_mb": 0, "#, 1),
-        };
+        let options = setting.options_with(r#""spill_mb": 0"#);
         let db = DbInstance::new(setting.engine, folder.path().join("db"), &options).unwrap();
         db.run_default(
             "n[x] := x in int_range(300)  ?[k, v] := n[a], n[b], k = a * 300 + b, v = 0 :create big {k => v}",

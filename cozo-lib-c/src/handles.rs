@@ -106,25 +106,20 @@ pub fn close_at_exit(engine: &str) {
 extern "C" fn close_all() {
     let handles = HANDLES.get();
     let deadline = Instant::now() + PATIENCE;
-    let until = |is_reached: &mut dyn FnMut() -> bool| {
-        while !is_reached() && Instant::now() < deadline {
-            std::thread::sleep(GLANCE);
-        }
-    };
     let mut open = BTreeMap::new();
     // A call that looks up its database has the lock for a moment. One whose thread the end of the program interrupted keeps it.
-    until(&mut || match handles.open.try_write() {
-        Ok(mut all) => {
-            open = std::mem::take(&mut *all);
-            true
-        }
-        Err(_) => false,
-    });
-    until(&mut || {
+    wait_until(deadline, || handles.open.try_write().map(|mut all| open = std::mem::take(&mut *all)).is_ok());
+    wait_until(deadline, || {
         // Again and again: a call may have its database, but not have started its script.
         open.values().for_each(DbInstance::interrupt_all);
         handles.calls.load(Ordering::SeqCst) == 0
     });
+}
+
+fn wait_until(deadline: Instant, mut is_reached: impl FnMut() -> bool) {
+    while !is_reached() && Instant::now() < deadline {
+        std::thread::sleep(GLANCE);
+    }
 }
 
 #[cfg(test)]

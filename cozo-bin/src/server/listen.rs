@@ -11,7 +11,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use socket2::{Domain, Socket, Type};
+use socket2::SockRef;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
@@ -20,8 +20,8 @@ use crate::error::CliError;
 /// How long nothing is accepted when the system can open no more connections.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How many connections may wait until they are accepted. The system resets those beyond, and the 128 of the standard library are
-/// fewer than may come at once.
+/// How many connections may wait until they are accepted. The system may reset those beyond, and more may come at once than the
+/// standard library lets wait.
 const MAX_WAITING: i32 = 4096;
 
 /// Listens on an address, which is a number or a name.
@@ -29,25 +29,10 @@ pub fn bind(address: &str, port: u16) -> Result<TcpListener, CliError> {
     let failed = |source| CliError::Listen { address: format!("{address}:{port}"), source };
     let bare = address.trim_start_matches('[').trim_end_matches(']');
     let addresses: Vec<SocketAddr> = (bare, port).to_socket_addrs().map_err(failed)?.collect();
-    let mut problem = io::Error::from(ErrorKind::AddrNotAvailable);
-    for address in addresses {
-        match listen_on(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => problem = error,
-        }
-    }
-    Err(failed(problem))
-}
-
-fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    // As the standard library does it: elsewhere, the option lets two programs have one address.
-    #[cfg(unix)]
-    socket.set_reuse_address(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(MAX_WAITING)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket.into())
+    let listener = TcpListener::bind(&addresses[..]).map_err(failed)?;
+    SockRef::from(&listener).listen(MAX_WAITING).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
 }
 
 /// What encrypts connections: certificates and their key, from PEM files.

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{Call, FixedRuleError, Poison};
-use crate::spill::{SpillFile, SpillWriter, SpilledRows};
+use crate::spill::{SpillError, SpillFile, SpillWriter, SpilledRows};
 use crate::value::{Batch, Column};
 
 /// The disk, for rows that exceed a rule's share of the memory.
@@ -60,7 +60,8 @@ enum Beyond {
 
 /// Rows in their order, in memory or on disk.
 pub enum Kept {
-    Memory(Batch),
+    /// The poison holds the charge for the rows.
+    Memory(Batch, Poison),
     Disk(SpilledRows),
 }
 
@@ -177,7 +178,7 @@ impl<'a> Gathering<'a> {
         self.push_pending()?;
         Ok(match self.beyond {
             Beyond::Kept(Some(writer)) => Kept::Disk(writer.finish().map_err(refused)?),
-            _ => Kept::Memory(self.rows),
+            _ => Kept::Memory(self.rows, self.poison),
         })
     }
 }
@@ -189,26 +190,25 @@ impl Kept {
         call: &Call<'_>,
         convert: impl Fn(Batch) -> Result<Batch, FixedRuleError>,
     ) -> Result<Batch, FixedRuleError> {
+        let width = match &self {
+            Kept::Memory(rows, _) => rows.columns.len(),
+            Kept::Disk(rows) => rows.width(),
+        };
+        let mut result = Gathering::result(call, width, false);
         match self {
-            Kept::Memory(rows) => {
-                let rows = convert(rows)?;
-                let mut result = Gathering::result(call, rows.columns.len(), false);
-                result.push(rows)?;
-                result.finish()
-            }
+            Kept::Memory(rows, _charge) => result.push(convert(rows)?)?,
             Kept::Disk(rows) => {
-                let mut result = Gathering::result(call, rows.width(), false);
                 let mut reader = rows.read_all();
                 while let Some(rows) = reader.next_rows(usize::MAX).map_err(refused)? {
                     call.poison.check()?;
                     result.push(convert(rows)?)?;
                 }
-                result.finish()
             }
         }
+        result.finish()
     }
 }
 
-fn refused(error: crate::spill::SpillError) -> FixedRuleError {
+fn refused(error: SpillError) -> FixedRuleError {
     miette::Report::from(error).into()
 }

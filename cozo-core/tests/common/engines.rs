@@ -42,6 +42,14 @@ impl Setting {
         DbInstance::new(self.engine, folder.join(format!("db.{}", self.engine)), self.options)
     }
 
+    /// Its options and one more, such as `"spill_mb": 0`.
+    pub fn options_with(&self, option: &str) -> String {
+        match self.options {
+            "" => format!("{{{option}}}"),
+            options => options.replacen('{', &format!("{{{option}, "), 1),
+        }
+    }
+
     /// Whether the database outlives its process.
     pub fn is_persistent(&self) -> bool {
         self.engine != "mem"

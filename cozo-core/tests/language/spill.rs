@@ -119,10 +119,7 @@ fn orders_that_exceed_the_memory_are_read_and_stored() {
 fn indices_follow_what_exceeds_the_memory() {
     for setting in SETTINGS {
         let folder = tempfile::tempdir().unwrap();
-        let options = match setting.options {
-            "" => SMALL.to_string(),
-            options => options.replacen('{', r#"{"query_memory_mb": 16, "#, 1),
-        };
+        let options = setting.options_with(r#""query_memory_mb": 16"#);
         let db = DbInstance::new(setting.engine, folder.path().join("db"), &options).unwrap();
         db.run_default(":create r {id: Int => a: Int, b: Int}").unwrap();
         db.run_default("::index create r:by_a {a}").unwrap();
@@ -274,10 +271,7 @@ fn a_query_shows_what_it_uses_and_can_be_killed() {
 fn rows_from_disk_are_stored_by_every_engine() {
     for setting in SETTINGS {
         let folder = tempfile::tempdir().unwrap();
-        let options = match setting.options {
-            "" => r#"{"spill_mb": 0}"#.to_string(),
-            options => options.replacen('{', r#"{"spill_mb": 0, "#, 1),
-        };
+        let options = setting.options_with(r#""spill_mb": 0"#);
         let path = folder.path().join("db");
         let open = || DbInstance::new(setting.engine, &path, &options).unwrap();
         let mut db = open();

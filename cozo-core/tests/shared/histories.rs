@@ -4,9 +4,11 @@
 use rand::RngExt;
 use rand::rngs::StdRng;
 
+#[cfg(feature = "shared-object-store")]
+use super::processes::in_an_object_store;
 #[cfg(feature = "shared-etcd")]
-use super::processes::Nodes;
-use super::processes::{PROCESSES, Place, run_and_kill, say};
+use super::processes::in_etcd;
+use super::processes::{Disturb, PROCESSES, Place, in_a_folder, run_and_kill, say};
 use super::registers::{Record, check, create, decide, read_all, transact};
 use super::{Cluster, code};
 
@@ -74,7 +76,7 @@ fn records(said: &[String]) -> Vec<Record> {
 }
 
 /// Has processes run transactions over a log, and kills and pauses them meanwhile.
-fn transact_while_killed(cluster: &Cluster, log: &str, disturb: impl FnMut(&mut StdRng)) {
+fn transact_while_killed(cluster: &Cluster, log: &str, disturb: Disturb<'_>) {
     let first = Place::of(cluster, 9, log).open();
     create(&first);
     let said = run_and_kill(cluster, log, &first, "histories::child", disturb);
@@ -96,23 +98,17 @@ fn transact_while_killed(cluster: &Cluster, log: &str, disturb: impl FnMut(&mut 
 
 #[test]
 fn nothing_that_snapshot_isolation_forbids_happens() {
-    let cluster = Cluster::new();
-    transact_while_killed(&cluster, &cluster.path("log").display().to_string(), |_| ());
+    in_a_folder(transact_while_killed);
 }
 
 #[cfg(feature = "shared-object-store")]
 #[test]
 fn nor_over_an_object_store() {
-    let cluster = Cluster::new();
-    let log = cluster.path("objects");
-    std::fs::create_dir(&log).unwrap();
-    transact_while_killed(&cluster, &format!("file://{}", log.display()), |_| ());
+    in_an_object_store(transact_while_killed);
 }
 
 #[cfg(feature = "shared-etcd")]
 #[test]
 fn nor_over_etcd_while_its_nodes_are_killed() {
-    let cluster = Cluster::new();
-    let (nodes, address) = Nodes::start(&cluster);
-    transact_while_killed(&cluster, &address, |random| nodes.kill_one(random));
+    in_etcd(transact_while_killed);
 }

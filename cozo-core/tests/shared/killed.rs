@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 #[cfg(feature = "shared-etcd")]
-use super::processes::Nodes;
-use super::processes::{PROCESSES, Place, run_and_kill, say};
+use super::processes::in_etcd;
+use super::processes::{Disturb, PROCESSES, Place, in_a_folder, run_and_kill, say};
 use super::{Cluster, code, ints, rows};
 
 const ACCOUNTS: i64 = 12;
@@ -49,7 +49,7 @@ fn child() {
 }
 
 /// Lets processes transfer money through a log, and kills and pauses them meanwhile.
-fn transfer_while_killed(cluster: &Cluster, log: &str, disturb: impl FnMut(&mut StdRng)) {
+fn transfer_while_killed(cluster: &Cluster, log: &str, disturb: Disturb<'_>) {
     let first = Place::of(cluster, 9, log).open();
     let accounts = format!("?[id, money, version] := id in int_range({ACCOUNTS}), money = 100, version = 0");
     rows(&first, &format!("{accounts} :create account {{id => money, version}}"));
@@ -70,17 +70,13 @@ fn transfer_while_killed(cluster: &Cluster, log: &str, disturb: impl FnMut(&mut 
 
 #[test]
 fn killed_processes_lose_nothing() {
-    let cluster = Cluster::new();
-    transfer_while_killed(&cluster, &cluster.path("log").display().to_string(), |_| ());
+    in_a_folder(transfer_while_killed);
 }
 
-/// A node at a time is killed as well, and comes back.
 #[cfg(feature = "shared-etcd")]
 #[test]
 fn killed_nodes_of_etcd_lose_nothing() {
-    let cluster = Cluster::new();
-    let (nodes, address) = Nodes::start(&cluster);
-    transfer_while_killed(&cluster, &address, |random| nodes.kill_one(random));
+    in_etcd(transfer_while_killed);
 }
 
 /// No money is made or lost, no transfer is there in part, none is missing, and each followed those before it.

@@ -100,7 +100,7 @@ pub fn run_and_kill(
     log: &str,
     first: &DbInstance,
     test: &str,
-    mut disturb: impl FnMut(&mut StdRng),
+    disturb: Disturb<'_>,
 ) -> Vec<Vec<String>> {
     let seconds = std::env::var("COZO_SHARED_SECONDS").map_or(8, |seconds| seconds.parse().unwrap());
     let (mut random, end) = (StdRng::seed_from_u64(1), Instant::now() + Duration::from_secs(seconds));
@@ -131,24 +131,44 @@ pub fn run_and_kill(
     said
 }
 
+/// What happens to a log meanwhile.
+pub type Disturb<'d> = &'d mut dyn FnMut(&mut StdRng);
+
+/// Runs something with a cluster, the address of its log in a folder, and nothing that disturbs it.
+pub fn in_a_folder(run: impl FnOnce(&Cluster, &str, Disturb<'_>)) {
+    let cluster = Cluster::new();
+    run(&cluster, &cluster.path("log").display().to_string(), &mut |_| ());
+}
+
+/// The same over an object store of files.
+#[cfg(feature = "shared-object-store")]
+pub fn in_an_object_store(run: impl FnOnce(&Cluster, &str, Disturb<'_>)) {
+    let cluster = Cluster::new();
+    let log = cluster.path("objects");
+    std::fs::create_dir(&log).unwrap();
+    run(&cluster, &format!("file://{}", log.display()), &mut |_| ());
+}
+
+/// The same over etcd. A node at a time is killed, and comes back.
+#[cfg(feature = "shared-etcd")]
+pub fn in_etcd(run: impl FnOnce(&Cluster, &str, Disturb<'_>)) {
+    let cluster = Cluster::new();
+    let nodes = Nodes { folder: cluster.path("etcd"), port: rand::rng().random_range(2000..3000) * 10 };
+    let address = nodes.run(&["up"]);
+    run(&cluster, &address, &mut |random| nodes.kill_one(random));
+}
+
 /// Three nodes of etcd, started by the script that users have.
 #[cfg(feature = "shared-etcd")]
-pub struct Nodes {
+struct Nodes {
     folder: PathBuf,
     port: u16,
 }
 
 #[cfg(feature = "shared-etcd")]
 impl Nodes {
-    /// Starts the nodes. Returns the address of a log in them, too.
-    pub fn start(cluster: &Cluster) -> (Nodes, String) {
-        let nodes = Nodes { folder: cluster.path("etcd"), port: rand::rng().random_range(2000..3000) * 10 };
-        let address = nodes.run(&["up"]);
-        (nodes, address)
-    }
-
     /// Kills a node, and starts it again.
-    pub fn kill_one(&self, random: &mut StdRng) {
+    fn kill_one(&self, random: &mut StdRng) {
         let node = random.random_range(0..3).to_string();
         self.run(&["kill", &node]);
         std::thread::sleep(Duration::from_millis(300));

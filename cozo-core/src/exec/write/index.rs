@@ -8,7 +8,7 @@ use crate::exec::thresholds::MAX_BATCH_ROWS;
 use crate::index::secondary;
 use crate::schema::{IndexDefinition, SchemaRef};
 use crate::spill::SpillSpace;
-use crate::storage::{ChangeKind, ChangedRows, KeyRange, RowSource};
+use crate::storage::{ChangeKind, KeyRange};
 use crate::txn::Transaction;
 
 /// Fills a new index from the rows of its relation. If they are many, they are sorted on disk.
@@ -32,7 +32,6 @@ pub fn build_index(
         runs.push(batch)?;
     }
     drop(cursor);
-    let sorted: Arc<dyn RowSource> = Arc::new(runs.into_rows()?);
-    txn.write_derived(&index.schema, ChangeKind::Put, ChangedRows::Source(sorted));
+    txn.write_derived(&index.schema, ChangeKind::Put, runs.into_rows()?);
     Ok(())
 }

@@ -62,13 +62,8 @@ pub fn put_stream(
     if !schema.indices.is_empty() {
         follow(&mutation, schema, &sorted, txn, disk)?;
     }
-    txn.write(schema, ChangeKind::Put, source(sorted))?;
+    txn.write(schema, ChangeKind::Put, sorted)?;
     Ok(given)
-}
-
-fn source(rows: SpilledRows) -> ChangedRows {
-    let source: Arc<dyn RowSource> = Arc::new(rows);
-    ChangedRows::Source(source)
 }
 
 /// Updates the indices of a relation before these rows are put. They are sorted by key, each key once.
@@ -94,10 +89,16 @@ fn follow(
         }
     }
     for (index, [gone, come]) in indices.iter().zip(changes) {
-        txn.write_derived(&index.schema, ChangeKind::Remove, source(gone.into_rows()?));
-        txn.write_derived(&index.schema, ChangeKind::Put, source(come.into_rows()?));
+        txn.write_derived(&index.schema, ChangeKind::Remove, gone.into_rows()?);
+        txn.write_derived(&index.schema, ChangeKind::Put, come.into_rows()?);
     }
     Ok(())
+}
+
+impl From<SpilledRows> for ChangedRows {
+    fn from(rows: SpilledRows) -> Self {
+        ChangedRows::Source(Arc::new(rows))
+    }
 }
 
 impl RowSource for SpilledRows {

@@ -155,7 +155,7 @@ impl Reading<'_> {
                 return Ok([lines, rest].concat());
             }
             if is_first {
-                self.make_room(blocks.iter().map(Vec::len).sum());
+                self.expect_rest(blocks.iter().map(Vec::len).sum());
             }
         }
     }
@@ -191,7 +191,7 @@ impl Reading<'_> {
     }
 
     /// Expects the remaining rows, estimated by the rows in `bytes` bytes.
-    fn make_room(&mut self, bytes: usize) {
+    fn expect_rest(&mut self, bytes: usize) {
         let left = self.origin.file_bytes().unwrap_or(0).saturating_sub(bytes as u64);
         let rows = left as f64 / bytes as f64 * self.rows.len() as f64 * 1.02;
         self.rows.expect(rows as usize);
