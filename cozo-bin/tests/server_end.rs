@@ -94,6 +94,33 @@ fn held_transactions_and_running_scripts_end_with_the_server() {
     }
 }
 
+/// After the time that requests have, and at a second signal before it.
+#[test]
+fn clients_are_told_that_their_scripts_were_stopped() {
+    for (timeout, signals) in [("0.3", 1), ("600", 2)] {
+        let server = Arc::new(start(&["--shutdown-timeout", timeout, "--max-running", "1"]));
+        server.query("?[n] <- [[1]] :create r {n}").ok();
+        // The second waits for the first.
+        let clients: Vec<JoinHandle<Value>> = (0..2)
+            .map(|_| {
+                let server = server.clone();
+                thread::spawn(move || server.query(ENDLESS).json())
+            })
+            .collect();
+        eventually("one runs", || server.get("/running").text().contains("int_range"));
+        for _ in 0..signals {
+            server.signal("-TERM");
+            thread::sleep(Duration::from_millis(200));
+        }
+        for client in clients {
+            let answer = client.join().expect("an answer comes");
+            assert_eq!((&answer["ok"], &answer["code"]), (&json!(false), &json!("eval::killed")), "{answer}");
+        }
+        let mut server = Arc::into_inner(server).expect("nobody else has it");
+        assert!(server.wait().success());
+    }
+}
+
 /// A full pipe that nobody reads blocks whoever writes to it. The log must not hold up requests, nor the end.
 #[test]
 fn a_log_that_is_not_read_holds_nothing_up() {

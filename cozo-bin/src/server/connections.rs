@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::TcpStream;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle, available_parallelism};
@@ -17,13 +18,20 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::activity::{Activity, Watched};
 use super::direct::Direct;
 use super::half_closed::HalfClosed;
 use super::running::Peer;
+
+/// How long the requests whose scripts were stopped have for their answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Meanwhile scripts that begin are stopped this often.
+const BETWEEN_STOPS: Duration = Duration::from_millis(20);
 
 /// How connections are served.
 #[derive(Clone)]
@@ -37,7 +45,11 @@ pub struct Protocol {
 }
 
 /// All threads that serve connections.
-pub struct Threads(Vec<Thread>);
+pub struct Threads {
+    threads: Vec<Thread>,
+    /// Whether requests are to end before their time.
+    hurry: watch::Sender<bool>,
+}
 
 struct Thread {
     connections: UnboundedSender<Connection>,
@@ -71,7 +83,8 @@ impl Drop for Counted {
 impl Threads {
     /// One for each processor, or as many as can be had, if there is one.
     pub fn start(service: &Direct, protocol: &Protocol) -> io::Result<Self> {
-        let start = || Thread::start(service.for_thread(), protocol.clone());
+        let (hurry, hurried) = watch::channel(false);
+        let start = || Thread::start(service.for_thread(), protocol.clone(), hurried.clone());
         let first = start()?;
         let wanted = available_parallelism().map_or(1, usize::from);
         let others = (1..wanted).map_while(|_| start().ok());
@@ -79,12 +92,19 @@ impl Threads {
         if threads.len() < wanted {
             tracing::warn!(threads = threads.len(), wanted, "there are not enough threads for all processors");
         }
-        Ok(Threads(threads))
+        Ok(Threads { threads, hurry })
+    }
+
+    /// What says that requests have no more time when the server ends.
+    pub fn hurry(&self) -> watch::Sender<bool> {
+        self.hurry.clone()
     }
 
     /// Serves a connection on the thread that has the fewest.
     pub fn serve(&self, stream: TcpStream) {
-        let Some(thread) = self.0.iter().min_by_key(|thread| thread.count.load(Ordering::Relaxed)) else { return };
+        let Some(thread) = self.threads.iter().min_by_key(|thread| thread.count.load(Ordering::Relaxed)) else {
+            return;
+        };
         let sent = thread.connections.send(Connection { stream, counted: Counted::new(&thread.count) });
         if sent.is_err() {
             tracing::error!("a thread that serves connections has ended");
@@ -94,7 +114,7 @@ impl Threads {
     /// Lets the requests that are there end, within the time that they have, and closes all connections.
     pub fn end(self) {
         let (queues, handles): (Vec<_>, Vec<_>) =
-            self.0.into_iter().map(|thread| (thread.connections, thread.handle)).unzip();
+            self.threads.into_iter().map(|thread| (thread.connections, thread.handle)).unzip();
         // All begin to end at once.
         drop(queues);
         for handle in handles {
@@ -106,22 +126,44 @@ impl Threads {
 }
 
 impl Thread {
-    fn start(service: Direct, protocol: Protocol) -> io::Result<Self> {
+    fn start(service: Direct, protocol: Protocol, hurry: watch::Receiver<bool>) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (connections, queue) = unbounded_channel();
-        let serve = move || runtime.block_on(serve_all(queue, service, protocol));
+        let serve = move || runtime.block_on(serve_all(queue, service, protocol, hurry));
         let handle = thread::Builder::new().name("connections".to_string()).spawn(serve)?;
         Ok(Thread { connections, count: Arc::default(), handle })
     }
 }
 
-async fn serve_all(mut queue: UnboundedReceiver<Connection>, service: Direct, protocol: Protocol) {
+async fn serve_all(
+    mut queue: UnboundedReceiver<Connection>,
+    service: Direct,
+    protocol: Protocol,
+    mut hurry: watch::Receiver<bool>,
+) {
     let end = GracefulShutdown::new();
     while let Some(connection) = queue.recv().await {
         tokio::spawn(serve(connection, service.clone(), protocol.clone(), end.watcher()));
     }
+    let mut ended = pin!(end.shutdown());
+    tokio::select! {
+        () = &mut ended => return,
+        () = sleep(protocol.patience) => (),
+        _ = hurry.wait_for(|hurry| *hurry) => (),
+    }
+    // A client is told that its script was stopped. Requests that waited begin now, and are stopped, too.
+    let stop = async {
+        let mut again = interval(BETWEEN_STOPS);
+        loop {
+            again.tick().await;
+            service.stop_scripts();
+        }
+    };
     // What takes longer is dropped with the runtime of this thread.
-    let _ = timeout(protocol.patience, end.shutdown()).await;
+    let _ = timeout(LAST_ANSWERS, async {
+        tokio::select! { () = ended => (), () = stop => () }
+    })
+    .await;
 }
 
 async fn serve(connection: Connection, service: Direct, protocol: Protocol, end: Watcher) {

@@ -53,6 +53,11 @@ impl Direct {
         Direct { peer, ..self.clone() }
     }
 
+    /// Stops all scripts that run.
+    pub fn stop_scripts(&self) {
+        self.app.db.interrupt_all();
+    }
+
     /// Whether a request is a short script, from somebody who needs no more than a look at the headers.
     fn client<B>(&self, request: &Request<B>) -> Option<Client> {
         if request.method() != Method::POST || request.uri().path() != TEXT_QUERY {

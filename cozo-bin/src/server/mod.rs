@@ -220,13 +220,19 @@ async fn serve(
     end: watch::Sender<bool>,
 ) -> io::Result<()> {
     // Before it is said that the server listens: a signal that comes at once ends it as any other does.
-    let signals = signals()?;
+    let signal = signals()?;
     tracing::info!(address = url, "listening");
     tokio::spawn(async move { app.transactions.watch_idle().await });
-    listen::accept(listener, |stream| threads.serve(stream), signals).await?;
+    listen::accept(listener, |stream| threads.serve(stream), signal).await?;
     tracing::info!("ending: no new connections; waiting for requests");
     // Streams of events would never end by themselves.
     end.send_replace(true);
+    let hurry = threads.hurry();
+    let impatient = signals()?;
+    tokio::spawn(async move {
+        impatient.await;
+        hurry.send_replace(true);
+    });
     spawn_blocking(|| threads.end()).await.map_err(io::Error::other)
 }
 
