@@ -18,7 +18,7 @@ use crate::parse::parse_script;
 use crate::program::warnings;
 use crate::replica::ReplicaError;
 use crate::spill::SpillSpace;
-use crate::storage::{Options, SharedReads};
+use crate::storage::{Options, SharedReads, has_ample_memory};
 use crate::txn::{Pipeline, Transaction, TxnError};
 
 /// The graph cache and the index cache each have the budget of the column cache divided by this.
@@ -67,7 +67,7 @@ impl Core {
     /// The parts around a pipeline.
     pub fn new(pipeline: Pipeline, options: &Options) -> Self {
         // A database without a cache is meant to use little memory.
-        if options.cache_bytes() > 0 {
+        if options.cache_bytes() > 0 && has_ample_memory() {
             keep_memory_of_results();
         }
         let pipeline = Arc::new(pipeline);
@@ -104,6 +104,13 @@ impl Core {
             self.sealer.drop_unfinished()?;
         }
         Ok(())
+    }
+
+    /// Ends what goes on beside scripts, and lets go of files.
+    pub fn close(&self) {
+        self.sealer.close();
+        self.follower.close();
+        self.events.readers.close();
     }
 
     /// Publishes all that the shared log has, if a script that begins now must see it.

@@ -71,7 +71,7 @@ pub use error::StorageError;
 pub use folders::sync_name;
 pub use log_mark::LogMark;
 pub use mem::empty_snapshot;
-pub use options::{Durability, NoOptions, Options, SharedReads};
+pub use options::{Durability, NoOptions, Options, SharedReads, has_ample_memory};
 pub use range::{AsOf, End, KeyRange};
 pub use shape::RelationShape;
 pub use traits::{EngineTraits, Opened, RelationState, Snapshot, Storage};

@@ -43,7 +43,8 @@ pub struct Options {
     /// The size in megabytes of the commits that may wait in the commit log of a persistent engine. With 0 each commit goes to
     /// the engine by itself. The default is a 32nd of the cache, from 2 to 8.
     pub commit_log_mb: Option<f64>,
-    /// The memory in megabytes that a query may take for derived rows. The default is half of the machine's memory.
+    /// The memory in megabytes that a query may take for derived rows. The default is half of the machine's memory, or three eighths
+    /// with less than 4 GB, of which the program and the caches need a larger share.
     pub query_memory_mb: Option<f64>,
     /// The folder of the files for rows that exceed the memory of their query. The default is the system's folder for temporary
     /// files.
@@ -118,7 +119,8 @@ impl Options {
 
     /// The budget of a query for derived rows.
     pub fn query_memory_bytes(&self) -> usize {
-        self.query_memory_mb.map_or_else(|| *MEMORY_BYTES / 2, bytes_of_mb)
+        let by_default = || if has_ample_memory() { *MEMORY_BYTES / 2 } else { *MEMORY_BYTES / 8 * 3 };
+        self.query_memory_mb.map_or_else(by_default, bytes_of_mb)
     }
 
     /// The memory from which on rows of a query go to disk.
@@ -171,6 +173,14 @@ fn bytes_of_mb(mb: f64) -> usize {
 
 /// The assumed memory of the machine if the system does not report it.
 const UNKNOWN_MEMORY: usize = 2 << 30;
+
+/// With less memory, queries and the caches of engines take smaller shares, and memory that was freed goes back to the system at once.
+pub(super) const AMPLE_MEMORY_BYTES: usize = 4 << 30;
+
+/// Whether there is memory enough to keep some for later.
+pub fn has_ample_memory() -> bool {
+    *MEMORY_BYTES >= AMPLE_MEMORY_BYTES
+}
 
 /// The memory of the machine, or of the container if that is less.
 pub(super) static MEMORY_BYTES: LazyLock<usize> = LazyLock::new(|| {

@@ -8,10 +8,12 @@ use serde::Deserialize;
 
 use crate::storage::error::StorageError;
 use crate::storage::kv::RELATION_BYTES;
+use crate::storage::options::{AMPLE_MEMORY_BYTES, MEMORY_BYTES};
 
 /// The options of the engine, beside those that every engine has.
 ///
-/// Memory is bounded by `block_cache_mb` and twice `write_buffer_mb`.
+/// Memory is bounded by `block_cache_mb` and twice `write_buffer_mb`. Their defaults are for a machine or a container with at least
+/// [`AMPLE_MEMORY_BYTES`]; with less they shrink in proportion, since queries and the cache of columns take shares of the same memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RocksOptions {
@@ -46,8 +48,8 @@ pub enum Compression {
 impl Default for RocksOptions {
     fn default() -> Self {
         RocksOptions {
-            block_cache_mb: 256,
-            write_buffer_mb: 64,
+            block_cache_mb: share_of(256),
+            write_buffer_mb: share_of(64),
             compression: Compression::Lz4,
             min_blob_bytes: 4096,
             max_open_files: 512,
@@ -57,6 +59,12 @@ impl Default for RocksOptions {
 }
 
 const MEGABYTE: u64 = 1 << 20;
+
+/// What the engine takes by default, of `megabytes` where memory is ample.
+fn share_of(megabytes: u64) -> u64 {
+    let there_are = (*MEMORY_BYTES).min(AMPLE_MEMORY_BYTES) as u64;
+    (megabytes * there_are / AMPLE_MEMORY_BYTES as u64).max(1)
+}
 
 /// The greatest value of an option in megabytes: a terabyte.
 const MAX_MEGABYTES: u64 = 1 << 20;
