@@ -114,6 +114,7 @@ fn what_cannot_be_read_is_refused() {
         ("empty.csv", ""),
         ("windows.csv", "a,b\r\n\r\n1,x\r\n2\r\n"),
         ("f.jsonl", "{\"a\": 1}\n[1]\n"),
+        ("cut.jsonl", "{\"a\": 1}\n{\"a\":2\n"),
         ("large.jsonl", "{\"a\": 18446744073709551617}\n"),
     ]);
     std::fs::write(files.path("latin.csv"), b"a,b\n1,caf\xe9\n").unwrap();
@@ -133,6 +134,12 @@ fn what_cannot_be_read_is_refused() {
         ("?[a] <~ ReadCsv(path: 'DIR/*.txt')", "fixed_rule::cannot_read", "no file fits"),
         ("?[a] <~ ReadCsv(path: 'DIR/no.csv')", "fixed_rule::cannot_read", "no.csv"),
         ("?[a] <~ ReadJsonLines(path: 'DIR/f.jsonl')", "fixed_rule::bad_data", "line 2"),
+        ("?[a] <~ ReadJsonLines(path: 'DIR/cut.jsonl')", "fixed_rule::bad_data", "line 2 of"),
+        (
+            "?[a] <~ ReadJsonLines(path: 'DIR/cut.jsonl')",
+            "fixed_rule::bad_data",
+            "EOF while parsing an object at column 6",
+        ),
         ("?[a] <~ ReadJsonLines(path: 'DIR/large.jsonl')", "fixed_rule::bad_data", "beyond Int"),
         ("?[b] <~ ReadJsonLines(path: 'DIR/f.jsonl', limit: 1)", "fixed_rule::bad_data", "'b'"),
         ("?[b] <~ ReadJsonLines(path: 'DIR/f.jsonl', columns: [0])", "fixed_rule::arg_wrong", "columns"),

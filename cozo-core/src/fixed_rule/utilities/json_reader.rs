@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use serde_json::{Map, Value};
 
-use super::source::{self, Origin, PREPEND_INDEX, URL};
+use super::source::{self, Origin, PREPEND_INDEX, URL, why_no_json};
 use crate::budget::temporary;
 use crate::fixed_rule::{
     BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Options, Output, Settings,
@@ -117,7 +117,7 @@ impl JsonRows<'_> {
         let text = std::str::from_utf8(text).map_err(|error| self.origin.bad_data(place(), error, help))?;
         match parse_json(text).map_err(miette::Report::from)? {
             ParsedJson::Value(value) => Ok(value),
-            ParsedJson::Wrong(error) => Err(self.origin.bad_data(place(), error, help)),
+            ParsedJson::Wrong(error) => Err(self.origin.bad_data(place(), why_no_json(&error), help)),
         }
     }
 

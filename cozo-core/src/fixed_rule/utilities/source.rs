@@ -110,6 +110,12 @@ impl<'a> Origin<'a> {
     }
 }
 
+/// Why a text is no JSON. The number of the line is left out in the first line: whoever reads lines knows it, and this one is of the
+/// text alone.
+pub fn why_no_json(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
 impl TextSource {
     /// The received bytes that are not read yet. Waits for some. Empty at the end.
     fn current(&mut self) -> io::Result<&[u8]> {

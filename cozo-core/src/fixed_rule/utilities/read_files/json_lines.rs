@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{COLUMNS, Choice, LIMIT, OUTPUT, PATH, addresses, convert, limit};
 use crate::budget::temporary;
 use crate::data_file::{GuessedKind, TypeGuess, beyond_numbers};
-use crate::fixed_rule::utilities::source::Origin;
+use crate::fixed_rule::utilities::source::{Origin, why_no_json};
 use crate::fixed_rule::{BuiltInRule, Call, DefaultValue, FixedRuleError, Gathering, OptionKind, OptionSpec, Settings};
 use crate::value::{Batch, DataValue, ParsedJson, lost_integer, parse_json};
 
@@ -129,6 +129,6 @@ fn object(text: &[u8]) -> Result<Map<String, Value>, Wrong> {
     match parse_json(text).map_err(|stop| Wrong::Stop(stop.into()))? {
         ParsedJson::Value(Value::Object(object)) => Ok(object),
         ParsedJson::Value(_) => Err(Wrong::Data("it is not an object".to_string())),
-        ParsedJson::Wrong(error) => Err(Wrong::Data(error.to_string())),
+        ParsedJson::Wrong(error) => Err(Wrong::Data(why_no_json(&error))),
     }
 }
