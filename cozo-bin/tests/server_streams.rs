@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::{Value, json};
+use support::scratch;
 use support::server::{Server, eventually, start};
 
 #[test]
@@ -34,6 +35,36 @@ fn changes_are_streamed_as_they_are_committed() {
         (&json!("Rm"), &json!([[2]]), &json!([[2, "y"]]))
     );
     assert!(server.get("/metrics").text().contains("cozo_event_streams 1"));
+}
+
+/// Two servers share a log. A client that lost the one goes on with the other.
+#[test]
+fn changes_of_a_shared_log_go_on_at_another_server() {
+    let directory = scratch("server_changes");
+    let log = directory.path("log");
+    let servers = [start(&["--shared", &log]), start(&["--shared", &log])];
+    let rows = |event: &(String, Value)| json!([event.1["new_rows"]["rows"], event.1["old_rows"]["rows"]]);
+    let stream = servers[0].events("/changes/r");
+    servers[1].query("?[k, v] <- [[1, 1]] :create r {k => v}").ok();
+    eventually("the other has it", || !servers[0].rows("::relations").as_array().is_none_or(Vec::is_empty));
+    servers[0].query("?[k, v] <- [[1, 2]] :put r {k => v}").ok();
+    let first = [stream.next_with_id(), stream.next_with_id()];
+    assert_eq!(first.each_ref().map(rows), [json!([[[1, 1]], []]), json!([[[1, 2]], [[1, 1]]])]);
+    drop(stream);
+    servers[0].query("?[k, v] <- [[1, 3]] :put r {k => v}").ok();
+    servers[0].query("?[k] <- [[1]] :rm r {k}").ok();
+    let stream = servers[1].events_after("/changes/r", &first[1].0);
+    let second = [stream.next_with_id(), stream.next_with_id()];
+    assert_eq!(second.each_ref().map(rows), [json!([[[1, 3]], [[1, 2]]]), json!([[[1]], [[1, 3]]])]);
+    let stream = servers[0].events(&format!("/changes/r?after={}", first[0].0));
+    assert_eq!(
+        [stream.next_with_id(), stream.next_with_id(), stream.next_with_id()],
+        [&first[1..], &second[..]].concat()[..]
+    );
+
+    servers[0].get("/changes/r?after=one").failed(400, "replica::bad_position");
+    servers[0].get("/changes/r?after=1000.0").failed(400, "replica::changes_ahead");
+    start(&[]).get("/changes/r?after=1.0").failed(400, "replica::no_log");
 }
 
 #[test]

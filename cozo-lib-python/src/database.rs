@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::arguments::{callable, count, names, path, text, truth};
 use crate::arrow::{self, ArrowResult, arrow_error};
+use crate::changes::SharedChanges;
 use crate::error::{BindingError, error, script_error};
 use crate::fixed_rule::python_rule;
 use crate::from_python::{named_values, relations};
@@ -254,6 +255,22 @@ impl CozoDbPy {
         let id = count(id, "the number of the callback")?;
         let db = locked(&self.0.db).clone();
         db.map_or(Ok(false), |_| self.with(py, |db| Ok(db.unregister_callback(id))))
+    }
+
+    /// The changes of a relation by all processes of the shared log: those after a position that a change had, or from now on.
+    fn shared_changes(
+        &self,
+        py: Python<'_>,
+        rel: &Bound<'_, PyAny>,
+        after: &Bound<'_, PyAny>,
+    ) -> PyResult<SharedChanges> {
+        let rel = text(rel, "the name of the relation")?;
+        let after = if after.is_none() { None } else { Some(text(after, "the position")?) };
+        let begin = |db: DbInstance| {
+            let after = after.map(|after| after.parse()).transpose()?;
+            db.shared_changes(&rel, after)
+        };
+        self.with(py, begin).map(SharedChanges::new)
     }
 
     /// Adds a fixed rule: `callback(inputs, options)` gets a list of rows for each input and the options as a dict, and

@@ -10,7 +10,7 @@
 //! * [`transaction`]: the class `CozoDbMulTx` of transactions held open.
 //! * [`arrow`]: the class `ArrowResult`; tables in and out without an object for each value.
 //! * [`stream`]: the class `ResultStream`; results that are read in batches.
-//! * [`callbacks`]: functions that are told of changes.
+//! * [`callbacks`]: functions that are told of changes; [`changes`]: those of all processes of a shared log.
 //! * [`expressions`]: `eval_expressions` and `variables`.
 //! * [`fixed_rule`]: fixed rules written in Python.
 //! * [`from_python`], [`to_python`]: values in and out.
@@ -26,6 +26,7 @@ mod advice;
 mod arguments;
 mod arrow;
 mod callbacks;
+mod changes;
 mod database;
 mod ending;
 mod error;
@@ -56,6 +57,8 @@ mod cozo_embedded {
 
     #[pymodule_export]
     use super::arrow::ArrowResult;
+    #[pymodule_export]
+    use super::changes::SharedChanges;
     #[pymodule_export]
     use super::database::CozoDbPy;
     #[pymodule_export]

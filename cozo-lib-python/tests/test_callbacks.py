@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 
+import cozo
 import pytest
 from cozo_embedded import CozoDbPy
 
@@ -130,3 +131,33 @@ def test_an_interpreter_may_end_with_callbacks():
         "for k in range(200): db.run_script('?[k] <- [[$k]] :put r {k}', {'k': k}, False)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_changes_of_a_shared_log_go_on_from_a_position(tmp_path):
+    log = str(tmp_path / "log")
+    one, other = cozo.connect(shared=log), cozo.connect(tmp_path / "other.db", shared=log)
+    changes = one.changes("r")
+    assert changes.next(timeout=0) is None
+    one.create("r", [{"k": 1, "v": 1}], key="k")
+    first = changes.next(timeout=TIMEOUT)
+    assert first == cozo.SharedChange("r", "put", [[1, 1]], [], first.position)
+    assert changes.position == first.position
+    one.put("r", {"k": 1, "v": 2})
+    one.remove("r", {"k": 1})
+    expected = [("put", [[1, 2]], [[1, 1]]), ("remove", [[1]], [[1, 2]])]
+    for db in (one, other):
+        with db.changes("r", after=first.position) as later:
+            found = [later.next(timeout=TIMEOUT) for _ in expected]
+        assert [change[1:4] for change in found] == expected
+        with pytest.raises(cozo.Error, match="closed"):
+            later.next(timeout=1)
+    for wrong, code in (("1", "replica::bad_position"), ("99.0", "replica::changes_ahead")):
+        with pytest.raises(cozo.Error) as refused:
+            one.changes("r", after=wrong)
+        assert refused.value.code == code
+    with pytest.raises(cozo.Error, match="no shared log"):
+        cozo.connect().changes("r")
+    one.close()
+    with pytest.raises(cozo.Error, match="closed"):
+        changes.next()
+    other.close()

@@ -1,5 +1,6 @@
 //! Streams of events (SSE): what a blocking channel of the library gives, as an endless response.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::thread;
 
@@ -7,6 +8,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt};
 use prometheus::IntGauge;
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -53,8 +55,19 @@ pub struct Events(mpsc::Sender<Event>);
 impl Events {
     /// Puts an event, once there is room for it; whether somebody still listens.
     pub fn put(&self, json: Vec<u8>) -> bool {
-        // What is written as JSON is UTF-8, without line breaks.
-        self.0.blocking_send(Event::default().data(String::from_utf8_lossy(&json))).is_ok()
+        self.0.blocking_send(event(&json)).is_ok()
+    }
+
+    /// Puts an event with an id, which a client names to go on after it.
+    pub fn put_with_id(&self, id: &str, json: Vec<u8>) -> bool {
+        let event = Event::default().id(id).data(text(&json));
+        self.0.blocking_send(event).is_ok()
+    }
+
+    /// Puts the error that ends the stream, as an event of the type `failed`.
+    pub fn put_error(&self, error: &Value) {
+        // A client that has gone needs none.
+        let _ = self.0.blocking_send(event(error.to_string().as_bytes()).event("failed"));
     }
 }
 
@@ -80,8 +93,16 @@ pub fn stream(
 
 /// A response of one event.
 pub fn single(json: Vec<u8>) -> Response {
-    let event = Event::default().data(String::from_utf8_lossy(&json));
-    respond(futures_util::stream::iter([Ok(event)]))
+    respond(futures_util::stream::iter([Ok(event(&json))]))
+}
+
+fn event(json: &[u8]) -> Event {
+    Event::default().data(text(json))
+}
+
+/// JSON, which is UTF-8 without line breaks, as text.
+fn text(json: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(json)
 }
 
 fn respond(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {

@@ -199,16 +199,27 @@ impl Server {
 
     /// Opens a stream of events.
     pub fn events(&self, path: &str) -> Events {
-        let response = self.agent.get(format!("{}{path}", self.address)).call().expect("it answers");
+        self.events_after(path, "")
+    }
+
+    /// Opens a stream of the events after one that is known.
+    pub fn events_after(&self, path: &str, id: &str) -> Events {
+        let request = self.agent.get(format!("{}{path}", self.address)).header("last-event-id", id);
+        let response = request.call().expect("it answers");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let (sender, events) = channel();
         let reader = BufReader::new(response.into_body().into_reader());
         // The connection is closed when the test drops the receiver and the next line comes.
         thread::spawn(move || {
+            let mut id = String::new();
             for line in reader.lines().map_while(Result::ok) {
+                if let Some(text) = line.strip_prefix("id: ") {
+                    id = text.to_string();
+                }
                 let Some(data) = line.strip_prefix("data:") else { continue };
-                if sender.send(serde_json::from_str(data).expect("it is JSON")).is_err() {
+                let data = serde_json::from_str(data).expect("it is JSON");
+                if sender.send((std::mem::take(&mut id), data)).is_err() {
                     break;
                 }
             }
@@ -267,12 +278,17 @@ impl Drop for Server {
     }
 }
 
-/// The data of events, as they come.
-pub struct Events(Receiver<Value>);
+/// The ids and the data of events, as they come. The id is empty if there is none.
+pub struct Events(Receiver<(String, Value)>);
 
 impl Events {
     /// The next event.
     pub fn next(&self) -> Value {
+        self.next_with_id().1
+    }
+
+    /// The next event, and its id.
+    pub fn next_with_id(&self) -> (String, Value) {
         self.0.recv_timeout(PATIENCE).expect("an event comes")
     }
 

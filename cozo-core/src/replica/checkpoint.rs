@@ -21,6 +21,11 @@ fn checkpoint_prefix(identity: &str) -> String {
     format!("checkpoints/{identity}/")
 }
 
+fn checkpoint_name(identity: &str, number: u64) -> String {
+    // The numbers have leading zeros, so that their order as text is the same.
+    format!("{}{number:020}", checkpoint_prefix(identity))
+}
+
 /// The numbers of the checkpoints, ascending.
 pub fn checkpoints(log: &dyn SharedLog, identity: &str, timeout: Duration) -> Result<Vec<u64>, LogError> {
     let prefix = checkpoint_prefix(identity);
@@ -42,9 +47,21 @@ pub fn put_checkpoint(
     timeout: Duration,
 ) -> Result<(), ReplicaError> {
     let mut content = std::fs::File::open(file).map_err(ReplicaError::file)?;
-    // The numbers have leading zeros, so that their order as text is the same.
-    let name = format!("{}{number:020}", checkpoint_prefix(identity));
-    Ok(log.put_blob(&name, &mut content, timeout)?)
+    Ok(log.put_blob(&checkpoint_name(identity, number), &mut content, timeout)?)
+}
+
+/// Removes the checkpoints before one, without which no entries follow them.
+pub fn remove_checkpoints(
+    log: &dyn SharedLog,
+    identity: &str,
+    before: u64,
+    timeout: Duration,
+) -> Result<(), ReplicaError> {
+    let old = checkpoints(log, identity, timeout)?.into_iter().filter(|number| *number < before);
+    for number in old {
+        log.remove_blob(&checkpoint_name(identity, number), timeout)?;
+    }
+    Ok(())
 }
 
 /// Writes relations into a file of the sqlite engine, the form of backups.
@@ -66,7 +83,7 @@ pub fn take_checkpoint(
     mark: &Mark,
     timeout: Duration,
 ) -> Result<Vec<SchemaRef>, ReplicaError> {
-    let name = format!("{}{:020}", checkpoint_prefix(&mark.identity), mark.applied);
+    let name = checkpoint_name(&mark.identity, mark.applied);
     let missing = || ReplicaError::NoCheckpoint { applied: 0, first: mark.applied };
     let mut blob = log.get_blob(&name, timeout)?.ok_or_else(missing)?;
     let mut file = tempfile::NamedTempFile::new().map_err(ReplicaError::file)?;

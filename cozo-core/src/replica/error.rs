@@ -99,6 +99,18 @@ pub enum ReplicaError {
         help("do not run the script again: the replica reads it from the log when the cause is mended")
     )]
     Behind(String),
+    /// Other processes appended first, again and again.
+    #[error("other processes were first for {seconds:.1} seconds; nothing was written")]
+    #[diagnostic(
+        code(replica::overtaken),
+        help(
+            "run the script again; fewer and larger transactions of the others leave it more room, or raise 'shared_timeout'"
+        )
+    )]
+    Overtaken {
+        /// How long it was tried.
+        seconds: f64,
+    },
     /// A database to restore into has relations.
     #[error("the database has the relation '{relation}'")]
     #[diagnostic(code(replica::not_empty), help("restore into a new database; nothing was changed"))]
@@ -115,6 +127,38 @@ pub enum ReplicaError {
         /// The last entry.
         last: u64,
     },
+    /// Changes are asked for whose entry was removed.
+    #[error("the changes of entry {asked} are no longer in the shared log, which begins with entry {first}")]
+    #[diagnostic(
+        code(replica::changes_gone),
+        help("read the relation as it is, and ask for the changes from now on, without a position")
+    )]
+    ChangesGone {
+        /// The first entry asked for.
+        asked: u64,
+        /// The first entry that is kept.
+        first: u64,
+    },
+    /// Changes are asked for after an entry that is not there yet.
+    #[error("the changes after entry {asked} are asked for, but the shared log ends with entry {last}")]
+    #[diagnostic(
+        code(replica::changes_ahead),
+        help("a position is valid for the log that it is from; ask without a position for the changes from now on")
+    )]
+    ChangesAhead {
+        /// The entry asked for.
+        asked: u64,
+        /// The last entry.
+        last: u64,
+    },
+    /// A text is no position among changes.
+    #[error("'{0}' is no position among the changes of a shared log")]
+    #[diagnostic(code(replica::bad_position), help("a position comes with each change, such as '17.1'"))]
+    BadPosition(String),
+    /// The database was closed while its changes were followed.
+    #[error("the database is closed")]
+    #[diagnostic(code(replica::closed), help("open it again, and go on with the last position"))]
+    Closed,
     /// The database has no shared log.
     #[error("the database has no shared log")]
     #[diagnostic(code(replica::no_log), help("open it with the option 'shared'"))]

@@ -107,8 +107,14 @@ pub fn restore_at(
     if let Some(relation) = storage.opened()?.definitions.first() {
         return Err(ReplicaError::NotEmpty { relation: relation.name.to_string() });
     }
+    let (last, micros) = last_entry(log, log.bounds(timeout)?, point, timeout)?;
+    fill(storage, log, last, timeout)?;
+    Ok((last, micros))
+}
+
+/// Fills an empty engine with the contents of the database after an entry.
+pub fn fill(storage: &dyn Storage, log: &dyn SharedLog, last: u64, timeout: Duration) -> Result<(), ReplicaError> {
     let bounds = log.bounds(timeout)?;
-    let (last, micros) = last_entry(log, bounds, point, timeout)?;
     let identity = identity_of(log, bounds, timeout)?;
     let before = checkpoints(log, &identity, timeout)?.into_iter().filter(|number| *number <= last).max();
     let begun = before.unwrap_or(0);
@@ -130,7 +136,7 @@ pub fn restore_at(
             Ok(number < last)
         })?;
     }
-    Ok((last, micros))
+    Ok(())
 }
 
 /// The last entry up to a point, and when it was made.

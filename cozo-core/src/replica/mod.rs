@@ -31,9 +31,9 @@ mod history;
 mod start;
 mod state;
 
-pub use checkpoint::{last_checkpoint, put_checkpoint};
+pub use checkpoint::{last_checkpoint, put_checkpoint, remove_checkpoints};
 pub use entry::{Content, LogEntry};
 pub use error::ReplicaError;
-pub use history::{EntrySummary, PointInTime, restore_at, summaries};
+pub use history::{EntrySummary, PointInTime, fill, restore_at, summaries};
 pub use start::{is_mark, start};
-pub use state::{Replica, checksum_of};
+pub use state::{BYTES_AT_ONCE, Replica, checksum_of};

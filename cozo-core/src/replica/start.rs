@@ -52,12 +52,12 @@ pub fn start(
         let newest = last_checkpoint(&*log, &identity, timeout)?.filter(|newest| *newest > applied);
         if let Some(applied) = newest {
             let mark = Mark { identity, applied, checksum: None };
-            let definitions = take_checkpoint(storage, &*log, &mark, timeout)?;
+            let taken = take_checkpoint(storage, &*log, &mark, timeout);
             if log.bounds(timeout)?.first > applied + 1 {
-                // The log was truncated meanwhile, behind a later checkpoint.
+                // The log was truncated meanwhile behind a later checkpoint, and this one may be gone.
                 return start(storage, log, timeout);
             }
-            return Ok((Replica::new(log, mark, timeout), definitions));
+            return Ok((Replica::new(log, mark, timeout), taken?));
         }
         if lacks_some {
             return Err(ReplicaError::NoCheckpoint { applied, first: bounds.first });

@@ -12,7 +12,7 @@ use crate::schema::{
     AccessLevel, BaseType, ColumnDefinition, ColumnType, RelationId, RelationSchema, SchemaRef, Triggers,
 };
 use crate::storage::{ChangeKind, ChangeSet, ChangedRows, KeyRange, RowChanges, Snapshot, StorageError};
-use crate::sync::Mutex;
+use crate::sync::{Condvar, Mutex};
 use crate::value::DataValue;
 
 /// The name of the relation with the mark. No script can name it.
@@ -38,6 +38,8 @@ pub struct Replica {
     identity: String,
     timeout: Duration,
     applied: AtomicU64,
+    /// Notified, under the lock, when entries were applied.
+    grown: (Mutex<()>, Condvar),
     /// When the replica was last seen to have all entries of the log.
     complete: Mutex<Instant>,
 }
@@ -114,7 +116,14 @@ impl Replica {
     /// A replica that has applied entries up to this number.
     pub fn new(log: Arc<dyn SharedLog>, mark: Mark, timeout: Duration) -> Self {
         let Mark { identity, applied, .. } = mark;
-        Replica { log, identity, timeout, applied: applied.into(), complete: Mutex::new(Instant::now()) }
+        Replica {
+            log,
+            identity,
+            timeout,
+            applied: applied.into(),
+            grown: Default::default(),
+            complete: Mutex::new(Instant::now()),
+        }
     }
 
     /// The shared log.
@@ -156,6 +165,21 @@ impl Replica {
     /// Notes that entries up to a number are applied and stored.
     pub fn note_applied(&self, number: u64) {
         self.applied.store(number, Ordering::Release);
+        drop(self.grown.0.lock());
+        self.grown.1.notify_all();
+    }
+
+    /// Waits until an entry is applied that has this number or a later one. Returns whether there is one.
+    pub fn wait_applied(&self, number: u64, deadline: Instant) -> bool {
+        let mut guard = self.grown.0.lock();
+        while self.applied() < number {
+            let (again, is_late) = self.grown.1.wait_until(guard, deadline);
+            if is_late {
+                return self.applied() >= number;
+            }
+            guard = again;
+        }
+        true
     }
 
     /// Appends the entry after the last one applied, unless another process was first.

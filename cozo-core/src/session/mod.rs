@@ -67,7 +67,7 @@ pub use api::{
 };
 pub use backup::{BackupProgress, Strictness};
 pub use error::SessionError;
-pub use events::{CallbackOp, Change};
+pub use events::{CallbackOp, Change, ChangePosition, SharedChange, SharedChanges};
 pub use filling::{NewRelation, NewRelations};
 pub use results::{NamedColumns, NamedRows, RelationReader, ResultStream, ScriptAnswer};
 pub use sys::SYSTEM_OPS;

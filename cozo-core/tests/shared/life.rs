@@ -50,10 +50,17 @@ fn who_was_away_for_long_begins_with_a_checkpoint() {
     let behind = cluster.open("mem", "");
     rows(&a, "?[k, v] := k in int_range(50, 150), v = -k :put r {k => v}");
     rows(&a, "::index drop r:by_v");
-    rows(&a, ":create other {k}");
     assert_eq!(code(&a.truncate_log(3).unwrap_err()), "replica::no_such_checkpoint");
+    a.checkpoint().unwrap();
+    rows(&a, ":create other {k}");
     let checkpoint = a.checkpoint().unwrap();
+    let checkpoints = || -> usize {
+        let of_logs = std::fs::read_dir(cluster.path("log/blobs/checkpoints")).unwrap();
+        of_logs.map(|log| std::fs::read_dir(log.unwrap().path()).unwrap().count()).sum()
+    };
+    assert_eq!(checkpoints(), 2);
     a.truncate_log(checkpoint).unwrap();
+    assert_eq!(checkpoints(), 1);
     rows(&a, "?[k] <- [[7]] :put other {k}");
     drop(behind);
     for (engine, name) in [("sqlite", "b"), ("sqlite", "new"), ("mem", "")] {

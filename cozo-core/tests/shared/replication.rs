@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cozo::{CallbackOp, DataValue};
+use cozo::{CallbackOp, ChangePosition, DataValue, SharedChange, SharedChanges};
 
 use super::{Cluster, code, ints, rows};
 
@@ -95,6 +95,122 @@ fn callbacks_get_the_changes_of_others_in_order_and_once() {
     let (op, keys, old) = changes.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!((op, keys.rows, old.rows), (CallbackOp::Rm, vec![vec![0.into()]], vec![vec![0.into(), 45.into()]]));
     assert!(changes.recv_timeout(Duration::from_millis(500)).is_err(), "a removal of nothing is no change");
+}
+
+/// As text, so that it can be compared: what changed, in words.
+fn told(change: &SharedChange) -> String {
+    let list = |rows: &[Vec<DataValue>]| {
+        format!("{:?}", rows.iter().map(|row| row.iter().map(|v| v.get_int()).collect::<Vec<_>>()).collect::<Vec<_>>())
+    };
+    format!("{} {} {} {}", change.position, change.op, list(&change.new_rows.rows), list(&change.old_rows.rows))
+}
+
+fn all(changes: &mut SharedChanges, count: usize) -> Vec<String> {
+    (0..count)
+        .map(|n| {
+            let change = changes.next_within(Duration::from_secs(20)).unwrap();
+            told(&change.unwrap_or_else(|| panic!("there are {n} of {count} changes")))
+        })
+        .collect()
+}
+
+/// Whatever a host had when it stopped, whichever process it asks then, and whether the entries are still in the log or a checkpoint
+/// is between: it gets the changes that it does not have.
+#[test]
+fn changes_go_on_from_any_position() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("sqlite", "b"));
+    let start = a.shared_changes("r", None).unwrap().position().unwrap();
+    rows(&a, ":create r {k => v}");
+    for n in 0..40 {
+        let writer = if n % 3 == 0 { &b } else { &a };
+        let key = n % 5;
+        match n % 8 {
+            3 => {
+                rows(writer, &format!("{{?[k] <- [[{key}]] :rm r {{k}}}} {{?[k, v] <- [[9, {n}]] :put r {{k => v}}}}"))
+            }
+            5 => rows(writer, &format!("?[k, v] <- [[{key}, {n}]] :create other{n} {{k => v}}")),
+            6 => rows(writer, "?[k] <- [[7]] :rm r {k}"),
+            _ => rows(writer, &format!("?[k, v] <- [[{key}, {n}], [{key} + 100, {n}]] :put r {{k => v}}")),
+        };
+        if n == 20 {
+            a.catch_up().unwrap();
+            a.checkpoint().unwrap();
+            rows(&b, "?[k, v] := *r{k, v: w}, v = w * 2 :replace r {k => v}");
+        }
+    }
+    rows(&b, "::rename r -> s");
+    rows(&b, "?[k, v] <- [[1, 1]] :put s {k => v}");
+    rows(&a, "::rename s -> r");
+    rows(&a, "?[k, v] <- [[1, 2]] :put r {k => v}");
+    b.catch_up().unwrap();
+    let mut live = a.shared_changes("r", Some(start)).unwrap();
+    let (mut changes, mut positions) = (vec![], vec![start]);
+    while let Some(change) = live.next_within(Duration::from_millis(300)).unwrap() {
+        assert!(change.position > positions[positions.len() - 1], "{}", change.position);
+        positions.push(change.position);
+        changes.push(told(&change));
+    }
+    // 4 rounds of 8 with 5 puts, one put and removal, 2 without; the replacement; the last put.
+    assert!(changes.len() > 30, "{changes:#?}");
+    for (at, position) in positions.iter().enumerate() {
+        let asked: ChangePosition = position.to_string().parse().unwrap();
+        let again = if at % 2 == 0 { &a } else { &b };
+        let mut changes_after = again.shared_changes("r", Some(asked)).unwrap();
+        assert_eq!(all(&mut changes_after, changes.len() - at), changes[at..], "after {position}");
+        assert!(changes_after.next_within(Duration::from_millis(1)).unwrap().is_none());
+    }
+    // They go on with what comes, from a replica that begins now, too.
+    let c = cluster.open("mem", "");
+    let mut followed =
+        [a.shared_changes("r", Some(positions[9])).unwrap(), c.shared_changes("r", Some(positions[9])).unwrap()];
+    followed.iter_mut().for_each(|followed| assert_eq!(all(followed, changes.len() - 9), changes[9..]));
+    rows(&b, "?[k, v] <- [[1, 3]] :put r {k => v}");
+    rows(&a, "?[k, v] <- [[1, 4]] :put r {k => v}");
+    for followed in &mut followed {
+        let last = all(followed, 2);
+        assert!(last[0].ends_with("Put [[Some(1), Some(3)]] [[Some(1), Some(2)]]"), "{last:?}");
+        assert!(last[1].ends_with("Put [[Some(1), Some(4)]] [[Some(1), Some(3)]]"), "{last:?}");
+    }
+}
+
+#[test]
+fn changes_that_cannot_be_had_are_refused() {
+    let cluster = Cluster::new();
+    let a = cluster.open("mem", "");
+    rows(&a, ":create r {k => v}");
+    let refused = |after: &str| code(&a.shared_changes("r", Some(after.parse().unwrap())).err().unwrap());
+    assert_eq!(refused("1000.0"), "replica::changes_ahead");
+    for text in ["", "1", "0.1", "a.b", "1.", "-1.0"] {
+        assert_eq!(code(&text.parse::<ChangePosition>().unwrap_err()), "replica::bad_position", "{text}");
+    }
+    let mut idle = a.shared_changes("r", None).unwrap();
+    for n in 0..10 {
+        rows(&a, &format!("?[k, v] <- [[1, {n}]] :put r {{k => v}}"));
+    }
+    a.truncate_log(a.checkpoint().unwrap()).unwrap();
+    assert_eq!(refused("1.0"), "replica::changes_gone");
+    assert_eq!(code(&idle.next_within(Duration::from_secs(5)).unwrap_err()), "replica::changes_gone");
+    let now = a.shared_changes("r", None).unwrap().position().unwrap();
+    rows(&a, "?[k, v] <- [[1, 10]] :put r {k => v}");
+    assert_eq!(all(&mut a.shared_changes("r", Some(now)).unwrap(), 1).len(), 1);
+    let alone = cozo::DbInstance::default();
+    assert_eq!(code(&alone.shared_changes("r", None).err().unwrap()), "replica::no_log");
+    // Readers keep no file of a closed database.
+    for engine in [
+        "mem",
+        "sqlite",
+        #[cfg(feature = "storage-rocksdb")]
+        "rocksdb",
+    ] {
+        let b = cluster.open(engine, engine);
+        let mut left = [b.shared_changes("r", None).unwrap(), b.shared_changes("r", Some(now)).unwrap()];
+        drop(b);
+        drop(cluster.open(engine, engine));
+        for left in &mut left {
+            assert_eq!(code(&left.next_within(Duration::from_millis(1)).unwrap_err()), "replica::closed");
+        }
+    }
 }
 
 /// Relations that two processes create at once get numbers of their own, or one of them has to try again.

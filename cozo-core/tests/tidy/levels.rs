@@ -140,7 +140,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("session/backup", &[&["error", "progress"], &["file"], &["restore", "write"]]),
-    ("session/events", &[&["callbacks", "debug", "triggers"], &["elsewhere", "hooks"]]),
+    ("session/events", &[&["callbacks", "debug", "triggers"], &["elsewhere"], &["shared_changes"], &["hooks"]]),
     ("session/results", &[&["rows"], &["columns", "reader"], &["stream"]]),
     ("session/run", &[&["carry", "context"], &["query"], &["imperative"]]),
     ("session/script", &[&["cached_ref", "statistics"], &["compile"], &["query_cache"], &["statements"], &["cache"]]),

@@ -14,7 +14,7 @@ from cozo_embedded import __version__
 
 from ._database import Database, connect
 from ._errors import Error
-from ._events import Change, Subscription
+from ._events import Change, Changes, SharedChange, Subscription
 from ._result import Result
 from ._schema import Column
 from ._stream import Stream
@@ -22,10 +22,12 @@ from ._transaction import Transaction
 
 __all__ = [
     "Change",
+    "Changes",
     "Column",
     "Database",
     "Error",
     "Result",
+    "SharedChange",
     "Stream",
     "Subscription",
     "Transaction",

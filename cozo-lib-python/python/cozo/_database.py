@@ -12,7 +12,7 @@ from cozo_embedded import CozoDbPy
 from . import _schema
 from ._data import Table, table_of
 from ._errors import refused, translated
-from ._events import Change, Subscription, rule_of
+from ._events import Change, Changes, Subscription, rule_of
 from ._result import Result
 from ._schema import Column, relation_name
 from ._stream import Stream
@@ -239,6 +239,19 @@ class Database(Writes):
         >>> subscription = db.on_change("person", lambda change: print(change.kind, change.new))
         """
         return Subscription(self.native, relation_name(relation), callback)
+
+    def changes(self, relation: str, after: Optional[str] = None) -> Changes:
+        """The changes of a relation by all processes of the shared log: those after the position of a change, or from now
+        on.
+
+        >>> shared = cozo.connect(shared="app.log")
+        >>> position = shared.changes("person").position
+        >>> shared.create("person", [{"name": "Ann"}], key="name")
+        >>> with shared.changes("person", after=position) as changes:
+        ...     changes.next(timeout=60).new
+        [['Ann']]
+        """
+        return Changes(self.native, relation_name(relation), after)
 
     def backup(self, path: Path) -> None:
         """Writes everything, as of one moment, into a new file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, NamedTuple
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional
 
 from ._data import table_of
 from ._errors import translated
@@ -21,12 +21,69 @@ class Change(NamedTuple):
     """The rows that were there before."""
 
 
+class SharedChange(NamedTuple):
+    """What a transaction has changed in a relation of a shared database."""
+
+    relation: str
+    kind: str
+    """`put` or `remove`."""
+    new: List[List[Any]]
+    """The rows that are new, or the keys that were removed."""
+    old: List[List[Any]]
+    """The rows that were there before."""
+    position: str
+    """Where the change is in the log: `Database.changes(relation, after=position)` goes on from here."""
+
+
+_KINDS = {"Put": "put", "Rm": "remove"}
+
+
+class Changes:
+    """The changes of a relation by all processes of a shared log, in its order, each once. A loop over it waits for ever."""
+
+    def __init__(self, native: Any, relation: str, after: Optional[str]) -> None:
+        self.relation = relation
+        with translated():
+            self._native = native.shared_changes(relation, after)
+
+    def next(self, timeout: Optional[float] = None) -> Optional[SharedChange]:
+        """The next change; `None` if none comes within so many seconds."""
+        with translated():
+            found = self._native.next(timeout)
+        if found is None:
+            return None
+        position, kind, new, old = found
+        return SharedChange(self.relation, _KINDS.get(kind, kind), new, old, position)
+
+    @property
+    def position(self) -> str:
+        """From where to go on when all changes that were taken are dealt with."""
+        with translated():
+            return self._native.position
+
+    def close(self) -> None:
+        """Lets go of what it keeps of the database."""
+        with translated():
+            self._native.close()
+
+    def __iter__(self) -> Iterator[SharedChange]:
+        while True:
+            change = self.next()
+            if change is not None:
+                yield change
+
+    def __enter__(self) -> Changes:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
 class Subscription:
     """A function that is told of changes, until `stop` is called or a `with` ends."""
 
     def __init__(self, native: Any, relation: str, callback: Callable[[Change], Any]) -> None:
-        kinds = {"Put": "put", "Rm": "remove"}
-        call = lambda kind, new, old: callback(Change(relation, kinds.get(kind, kind), new, old))
+        call = lambda kind, new, old: callback(Change(relation, _KINDS.get(kind, kind), new, old))
         self.relation = relation
         self._native = native
         with translated():

@@ -63,6 +63,16 @@ class RowBatches:
     def __iter__(self) -> "RowBatches": ...
     def __next__(self) -> List[Tuple[Any, ...]]: ...
 
+class SharedChanges:
+    """The changes of a relation by all processes of a shared log."""
+
+    def next(self, seconds: Optional[float]) -> Optional[Tuple[str, str, List[List[Any]], List[List[Any]]]]:
+        """A position, `'Put'` or `'Rm'`, the rows that are new, and those before; `None` if none comes in time."""
+    @property
+    def position(self) -> str:
+        """From where to go on."""
+    def close(self) -> None: ...
+
 class CozoDbPy:
     """A database. Threads may share it, and their scripts run at the same time.
 
@@ -108,6 +118,8 @@ class CozoDbPy:
         """
     def unregister_callback(self, id: int) -> bool:
         """Ends what `register_callback` began; whether there was such a callback."""
+    def shared_changes(self, rel: str, after: Optional[str]) -> SharedChanges:
+        """The changes after a position, or from now on."""
     def register_fixed_rule(
         self, name: str, arity: int, callback: Callable[[List[List[List[Any]]], Dict[str, Any]], Sequence[Sequence[Any]]]
     ) -> None:

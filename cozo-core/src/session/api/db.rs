@@ -87,8 +87,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         if self.core.process.is_current() {
             self.running.close();
-            self.core.sealer.close();
-            self.core.follower.close();
+            self.core.close();
         } else {
             // Files and threads belong to another process. A leaked reference keeps them from being released here.
             std::mem::forget((self.core.clone(), self.running.clone()));

@@ -9,9 +9,11 @@ use cozo_shared_log::{Options as LogOptions, SharedLog};
 use super::db::DbInstance;
 use crate::budget::Interrupt;
 use crate::replica::{
-    EntrySummary, PointInTime, Replica, ReplicaError, last_checkpoint, put_checkpoint, restore_at, summaries,
+    EntrySummary, PointInTime, Replica, ReplicaError, last_checkpoint, put_checkpoint, remove_checkpoints, restore_at,
+    summaries,
 };
 use crate::session::backup::write_version;
+use crate::session::events::{ChangePosition, SharedChanges};
 use crate::storage::{self, Options};
 
 /// The state of the replica of a database with a shared log.
@@ -68,6 +70,31 @@ impl DbInstance {
         Ok(self.pipeline()?.catch_up()?)
     }
 
+    /// The changes of a relation by all processes of the shared log, in the order of the log, each once: those after a position that a
+    /// change had, or, without a position, those from now on. A program that keeps the position of the last change with what it makes
+    /// of the changes misses none, and deals with none twice, whatever ends.
+    ///
+    /// Of each transaction there is at most one change for the rows put, and one for those removed. The relation need not exist.
+    ///
+    /// ```
+    /// # fn main() -> miette::Result<()> {
+    /// use std::time::Duration;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let options = format!(r#"{{"shared": {:?}}}"#, folder.path());
+    /// let db = cozo::DbInstance::new("mem", "", &options)?;
+    /// let start = db.shared_changes("r", None)?.position()?;
+    /// db.run_default("?[x] <- [[1]] :create r {x}")?;
+    /// let other = cozo::DbInstance::new("mem", "", &options)?;
+    /// let change = other.shared_changes("r", Some(start))?.next_within(Duration::from_secs(10))?.unwrap();
+    /// assert_eq!(change.new_rows.rows, [[1.into()]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shared_changes(&self, relation: &str, after: Option<ChangePosition>) -> miette::Result<SharedChanges> {
+        let core = self.core()?;
+        core.events.readers.begin(relation, after, &core.pipeline, core.spill.folder())
+    }
+
     /// Stores the contents of the database in the shared log, so that another process can begin with them. Returns the number of the
     /// entry up to which they go.
     ///
@@ -94,7 +121,7 @@ impl DbInstance {
         Ok(number)
     }
 
-    /// Removes the entries of the shared log up to a checkpoint. Processes that lack some of them begin with the checkpoint when they
+    /// Removes the entries of the shared log up to a checkpoint, and the checkpoints before it. Processes that lack some of them begin with the checkpoint when they
     /// open their database again.
     pub fn truncate_log(&self, checkpoint: u64) -> miette::Result<()> {
         let pipeline = self.pipeline()?;
@@ -108,5 +135,6 @@ fn truncate(replica: &Replica, checkpoint: u64) -> Result<(), ReplicaError> {
     if newest.is_none_or(|newest| newest < checkpoint) {
         return Err(ReplicaError::NoSuchCheckpoint { asked: checkpoint, newest: newest.unwrap_or(0) });
     }
-    Ok(replica.log().truncate(checkpoint + 1, replica.timeout())?)
+    replica.log().truncate(checkpoint + 1, replica.timeout())?;
+    remove_checkpoints(replica.log(), replica.identity(), checkpoint, replica.timeout())
 }

@@ -44,7 +44,7 @@ impl Observer for Elsewhere {
 }
 
 /// The message about changed rows, if they changed anything.
-fn change(
+pub fn change(
     schema: &RelationSchema,
     before: &dyn Snapshot,
     changes: &RowChanges,

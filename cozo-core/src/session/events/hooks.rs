@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::callbacks::{CallbackOp, Callbacks, named};
+use super::shared_changes::ChangeReaders;
 use super::triggers::{Occasion, PreparedTriggers, RunTrigger, TriggerCache};
 use crate::budget::make_room;
 use crate::diag::SourceSpan;
@@ -12,13 +13,15 @@ use crate::plan::MutationPlan;
 use crate::schema::RelationSchema;
 use crate::txn::{Transaction, is_ephemeral};
 
-/// The triggers and callbacks of a database.
+/// The triggers and callbacks of a database, and the readers of its changes.
 #[derive(Default)]
 pub struct Events {
     /// The callbacks, which receive changes.
     pub callbacks: Arc<Callbacks>,
     /// The triggers, parsed and compiled.
     pub triggers: TriggerCache,
+    /// The readers of the changes of all processes.
+    pub readers: ChangeReaders,
 }
 
 /// The triggers and callbacks of an operation. There are rarely any, and without them the operation need not report its rows.

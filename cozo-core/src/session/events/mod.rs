@@ -6,6 +6,7 @@
 //! | `triggers` | queries of a relation that run when it changes, parsed and cached |
 //! | `hooks` | [`Hooks`]: the triggers and callbacks of one operation, and when they happen |
 //! | `elsewhere` | callbacks for the changes of other processes |
+//! | `shared_changes` | [`SharedChanges`]: the changes of all processes, from a position that the host keeps |
 //! | `debug` | the output of `%debug` |
 //!
 //! **events never run a query**: [`RunTrigger`](triggers::RunTrigger), a function of the caller, does.
@@ -14,10 +15,12 @@ mod callbacks;
 mod debug;
 mod elsewhere;
 mod hooks;
+mod shared_changes;
 mod triggers;
 
 pub use callbacks::{CallbackOp, Change};
 pub use debug::DebugSink;
 pub use elsewhere::Elsewhere;
 pub use hooks::{Events, Hooks, before_replacing};
+pub use shared_changes::{ChangePosition, SharedChange, SharedChanges};
 pub use triggers::{Trigger, given};

@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use cozo_shared_log::Appended;
 
@@ -62,6 +63,7 @@ impl Pipeline {
         requests: &mut [CommitRequest],
     ) -> Vec<Result<(), TxnError>> {
         let mut outcomes: Vec<Option<TxnError>> = vec![None; requests.len()];
+        let start = Instant::now();
         loop {
             self.validate_open(history, requests, &mut outcomes);
             let with_outcomes = requests.iter_mut().zip(&outcomes);
@@ -70,14 +72,14 @@ impl Pipeline {
             if open.is_empty() {
                 break;
             }
-            match self.append_and_publish(replica, history, &mut open) {
+            let error = match self.append_and_publish(replica, history, &mut open) {
                 Ok(Appended::Done) => break,
-                Ok(Appended::Taken) => {}
-                Err(error) => {
-                    let left = outcomes.iter_mut().filter(|outcome| outcome.is_none());
-                    left.for_each(|outcome| *outcome = Some(error.clone()));
-                }
-            }
+                Ok(Appended::Taken) if start.elapsed() < replica.timeout() => continue,
+                Ok(Appended::Taken) => ReplicaError::Overtaken { seconds: start.elapsed().as_secs_f64() }.into(),
+                Err(error) => error,
+            };
+            let left = outcomes.iter_mut().filter(|outcome| outcome.is_none());
+            left.for_each(|outcome| *outcome = Some(error.clone()));
         }
         outcomes.into_iter().map(|outcome| outcome.map_or(Ok(()), Err)).collect()
     }
