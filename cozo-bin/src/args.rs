@@ -331,9 +331,12 @@ pub struct LogArguments {
 #[derive(Args)]
 #[command(mut_arg("engine", short_engine))]
 pub struct CheckpointArguments {
-    /// Remove the entries of the log before the checkpoint; no earlier state can be restored then
+    /// Remove old entries of the log, up to an earlier checkpoint; no state before it can be restored then
     #[arg(long)]
     pub truncate: bool,
+    /// Keep at least so many entries when others are removed: a process that lacks more must open its database again
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, requires = "truncate")]
+    pub keep: u64,
     #[command(flatten)]
     pub database: DatabaseArguments,
 }

@@ -138,7 +138,7 @@ impl Database {
     }
 
     /// Fills it, which must be empty, with what a shared log had at a point in time.
-    pub fn restore_from_log(&self, address: &str, point: PointInTime) -> miette::Result<(u64, i64)> {
+    pub fn restore_from_log(&self, address: &str, point: PointInTime) -> miette::Result<(u64, Option<i64>)> {
         threads::try_one()?;
         cozo::restore_from_log(&self.engine, self.path(), &self.config, address, point)
     }

@@ -68,8 +68,17 @@ pub fn checkpoint(arguments: &CheckpointArguments) -> miette::Result<ExitCode> {
     let number = db.checkpoint()?;
     output::note(format_args!("the log has a checkpoint of entry {number}"));
     if arguments.truncate {
-        db.truncate_log(number)?;
-        output::note(format_args!("the entries up to {number} were removed"));
+        let mut old = db.checkpoints()?.into_iter().filter(|old| old + arguments.keep <= number);
+        match old.next_back() {
+            Some(old) => {
+                db.truncate_log(old)?;
+                output::note(format_args!("the entries up to {old} were removed"));
+            }
+            None => output::note(format_args!(
+                "nothing was removed: no checkpoint is {} or more entries older",
+                arguments.keep
+            )),
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -85,7 +94,8 @@ pub fn restore(database: &Database, address: &str, at: &str) -> miette::Result<E
         database.remove();
     }
     let (number, micros) = restored?;
-    output::note(format_args!("restored: the state after entry {number} of {}", time(micros)));
+    let of = micros.map_or_else(String::new, |micros| format!(" of {}", time(micros)));
+    output::note(format_args!("restored: the state after entry {number}{of}"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,6 @@
 //! mimalloc as the allocator of a whole program.
 //!
-//! [`Mimalloc`] is the allocator; [`keep_freed_memory`] and `spare_addresses` set options of mimalloc and of the C library.
+//! [`Mimalloc`] is the allocator; [`keep_freed_memory`], [`return_freed_memory`] and `spare_addresses` set options of mimalloc and of the C library.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
@@ -22,10 +22,19 @@ const PURGE_DELAY_MS: c_long = 10_000;
 /// Lets mimalloc keep freed memory for a while. Large queries in sequence then reuse it, and the system need not clear it page by
 /// page. `MIMALLOC_PURGE_DELAY` in the environment, or a value that the program has set before, stays.
 pub(crate) fn keep_freed_memory() {
+    set_purge_delay(PURGE_DELAY_MS);
+}
+
+/// Has mimalloc return freed memory at once, so that what one step of a query has freed is there for the next, in whatever form.
+pub(crate) fn return_freed_memory() {
+    set_purge_delay(0);
+}
+
+fn set_purge_delay(milliseconds: c_long) {
     // SAFETY: the option is one of mimalloc's, which takes any number at any time.
     #[allow(unsafe_code)]
     unsafe {
-        mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS);
+        mi_option_set_default(PURGE_DELAY, milliseconds);
     }
 }
 

@@ -38,7 +38,7 @@ impl SharedChanges {
             left = left.saturating_sub(slice);
             // Only threads without the interpreter's lock wait for this one.
             let found = released(py, || locked(&self.0).as_mut().map(|changes| changes.next_within(slice)))?;
-            let found = found.ok_or_else(|| BindingError::Closed.raise(py))?;
+            let found = found.ok_or_else(|| BindingError::ChangesClosed.raise(py))?;
             match found.map_err(|report| error(py, report))? {
                 Some(change) => return tuple(py, change).map(Some),
                 None if left.is_zero() => return Ok(None),
@@ -51,7 +51,7 @@ impl SharedChanges {
     #[getter]
     fn position(&self, py: Python<'_>) -> PyResult<String> {
         let found = released(py, || locked(&self.0).as_ref().map(Changes::position))?;
-        let found = found.ok_or_else(|| BindingError::Closed.raise(py))?;
+        let found = found.ok_or_else(|| BindingError::ChangesClosed.raise(py))?;
         found.map(|position| position.to_string()).map_err(|report| error(py, report))
     }
 

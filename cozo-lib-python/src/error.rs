@@ -71,6 +71,10 @@ pub enum BindingError {
     #[error("database closed")]
     #[diagnostic(code(db::closed), help("open the database again"))]
     Closed,
+    /// A call on changes that were closed.
+    #[error("these changes were closed")]
+    #[diagnostic(code(db::closed), help("ask for the changes after the last position"))]
+    ChangesClosed,
     /// A call while the interpreter ends.
     #[error("the interpreter is ending")]
     #[diagnostic(code(python::ending), help("wait for threads that use a database before the program ends"))]

@@ -158,6 +158,6 @@ def test_changes_of_a_shared_log_go_on_from_a_position(tmp_path):
     with pytest.raises(cozo.Error, match="no shared log"):
         cozo.connect().changes("r")
     one.close()
-    with pytest.raises(cozo.Error, match="closed"):
+    with pytest.raises(cozo.Error, match="ended"):
         changes.next()
     other.close()

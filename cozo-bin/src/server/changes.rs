@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query};
@@ -23,6 +23,9 @@ const WAITING_CHANGES: usize = 1024;
 
 /// How long the thread of a stream waits for a change before it looks whether its client has gone.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// A client of a relation that does not change is told how far the log is at most this often.
+const BETWEEN_IDS: Duration = Duration::from_secs(5);
 
 /// The query of the address.
 #[derive(Deserialize)]
@@ -77,10 +80,22 @@ fn shared_changes(server: &Server, mut changes: SharedChanges) -> Result<Respons
     let has_ended = Arc::new(AtomicBool::new(false));
     let is_over = has_ended.clone();
     let produce = move |events: &events::Events| {
+        // A client that has had no event yet knows from where to go on, too.
+        let mut told: Option<(ChangePosition, Instant)> = None;
         while !is_over.load(Ordering::Relaxed) {
-            match changes.next_within(LOOK) {
-                Ok(None) => {}
-                Ok(Some(change)) => {
+            let next = changes.next_within(LOOK).and_then(|change| Ok((change, changes.position()?)));
+            match next {
+                Ok((None, position)) => {
+                    let is_known = told.is_some_and(|(at, time)| at == position || time.elapsed() < BETWEEN_IDS);
+                    if !is_known {
+                        told = Some((position, Instant::now()));
+                        if !events.put_id(&position.to_string()) {
+                            return;
+                        }
+                    }
+                }
+                Ok((Some(change), position)) => {
+                    told = Some((position, Instant::now()));
                     let json = event(change.op, &change.new_rows, &change.old_rows);
                     if !events.put_with_id(&change.position.to_string(), json) {
                         return;

@@ -64,6 +64,11 @@ impl Events {
         self.0.blocking_send(event).is_ok()
     }
 
+    /// Puts an id alone, which is no event for a client.
+    pub fn put_id(&self, id: &str) -> bool {
+        self.0.blocking_send(Event::default().id(id)).is_ok()
+    }
+
     /// Puts the error that ends the stream, as an event of the type `failed`.
     pub fn put_error(&self, error: &Value) {
         // A client that has gone needs none.

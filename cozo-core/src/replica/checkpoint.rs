@@ -1,6 +1,6 @@
-//! Checkpoints: the contents of a replica after an entry, as a blob of the log in the form of backups.
+//! Checkpoints: the contents of a replica after an entry, as a blob of the log: a backup, and its checksum as the last four bytes.
 
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,9 @@ pub fn put_checkpoint(
     file: &Path,
     timeout: Duration,
 ) -> Result<(), ReplicaError> {
-    let mut content = std::fs::File::open(file).map_err(ReplicaError::file)?;
+    let content = std::fs::File::open(file).map_err(ReplicaError::file)?;
+    let sum = checksum_of_file(file)?.to_le_bytes();
+    let mut content = content.chain(&sum[..]);
     Ok(log.put_blob(&checkpoint_name(identity, number), &mut content, timeout)?)
 }
 
@@ -88,6 +90,9 @@ pub fn take_checkpoint(
     let mut blob = log.get_blob(&name, timeout)?.ok_or_else(missing)?;
     let mut file = tempfile::NamedTempFile::new().map_err(ReplicaError::file)?;
     std::io::copy(&mut blob, &mut file).and_then(|_| file.flush()).map_err(ReplicaError::file)?;
+    if !has_its_checksum(&mut file)? {
+        return Err(ReplicaError::DamagedCheckpoint { number: mark.applied });
+    }
     let from = open_file_to_read(file.path())?;
     let own = storage.opened()?.definitions;
     let dropped = ChangeSet {
@@ -112,6 +117,34 @@ pub fn take_checkpoint(
     created.rows.extend(marked.rows);
     storage.commit(&mut [dropped, created])?;
     Ok(definitions)
+}
+
+/// The size of the checksum at the end of a checkpoint.
+const CHECKSUM_BYTES: u64 = 4;
+
+fn checksum_of_file(path: &Path) -> Result<u32, ReplicaError> {
+    let mut file = std::fs::File::open(path).map_err(ReplicaError::file)?;
+    let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer).map_err(ReplicaError::file)? {
+            0 => return Ok(hasher.finalize()),
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+}
+
+/// Takes the checksum off the end of a file. Whether it is that of the rest.
+fn has_its_checksum(file: &mut tempfile::NamedTempFile) -> Result<bool, ReplicaError> {
+    let length = file.as_file().metadata().map_err(ReplicaError::file)?.len();
+    let Some(content) = length.checked_sub(CHECKSUM_BYTES) else { return Ok(false) };
+    let mut sum = [0; CHECKSUM_BYTES as usize];
+    let mut cut = || -> std::io::Result<()> {
+        file.seek(SeekFrom::Start(content))?;
+        file.read_exact(&mut sum)?;
+        file.as_file().set_len(content)
+    };
+    cut().map_err(ReplicaError::file)?;
+    Ok(checksum_of_file(file.path())? == u32::from_le_bytes(sum))
 }
 
 /// The rows of a relation in a checkpoint.

@@ -127,6 +127,30 @@ pub enum ReplicaError {
         /// The last entry.
         last: u64,
     },
+    /// A checkpoint is not what was stored.
+    #[error("the checkpoint of entry {number} of the shared log is damaged")]
+    #[diagnostic(
+        code(replica::damaged_checkpoint),
+        help("make another one where a replica is up to date; nothing was changed")
+    )]
+    DamagedCheckpoint {
+        /// The number of the entry.
+        number: u64,
+    },
+    /// The state at a position cannot be made anew.
+    #[error("the database as it was before entry {asked} cannot be rebuilt in {folder}: {why}")]
+    #[diagnostic(
+        code(replica::cannot_rebuild),
+        help("free some disk there, or open the database with the option 'temp_dir'; nothing was changed")
+    )]
+    CannotRebuild {
+        /// The entry whose changes are asked for.
+        asked: u64,
+        /// The folder.
+        folder: String,
+        /// The reason.
+        why: String,
+    },
     /// Changes are asked for whose entry was removed.
     #[error("the changes of entry {asked} are no longer in the shared log, which begins with entry {first}")]
     #[diagnostic(
@@ -155,10 +179,13 @@ pub enum ReplicaError {
     #[error("'{0}' is no position among the changes of a shared log")]
     #[diagnostic(code(replica::bad_position), help("a position comes with each change, such as '17.1'"))]
     BadPosition(String),
-    /// The database was closed while its changes were followed.
-    #[error("the database is closed")]
-    #[diagnostic(code(replica::closed), help("open it again, and go on with the last position"))]
-    Closed,
+    /// Changes are asked for after they have ended.
+    #[error("the changes have ended: there was an error, or the database was closed")]
+    #[diagnostic(
+        code(replica::changes_ended),
+        help("ask for the changes after the last position; open the database again if need be")
+    )]
+    ChangesEnded,
     /// The database has no shared log.
     #[error("the database has no shared log")]
     #[diagnostic(code(replica::no_log), help("open it with the option 'shared'"))]
@@ -190,6 +217,15 @@ impl ReplicaError {
             action: "write or read a checkpoint",
             message: error.to_string(),
         })
+    }
+
+    /// Whether the same may succeed later, without a change to the log or to the replica.
+    pub fn may_pass(&self) -> bool {
+        use LogError::{Timeout, Unknown, Unreachable};
+        matches!(
+            self,
+            ReplicaError::Log(Unreachable { .. } | Timeout { .. } | Unknown { .. }) | ReplicaError::Storage(_)
+        )
     }
 
     /// Whether it is not known if the transaction was committed, or known that it was.

@@ -97,19 +97,27 @@ fn each_entry(
 }
 
 /// Fills an empty engine with the contents of the database at a point. Returns the number of the last entry that it has, and when
-/// that was made.
+/// that was made, unless only a checkpoint is left of it.
 pub fn restore_at(
     storage: &dyn Storage,
     log: &dyn SharedLog,
     point: PointInTime,
     timeout: Duration,
-) -> Result<(u64, i64), ReplicaError> {
+) -> Result<(u64, Option<i64>), ReplicaError> {
     if let Some(relation) = storage.opened()?.definitions.first() {
         return Err(ReplicaError::NotEmpty { relation: relation.name.to_string() });
     }
-    let (last, micros) = last_entry(log, log.bounds(timeout)?, point, timeout)?;
+    let bounds = log.bounds(timeout)?;
+    if let PointInTime::Sequence(number) = point
+        && number + 1 == bounds.first
+        && checkpoints(log, &identity_of(log, bounds, timeout)?, timeout)?.contains(&number)
+    {
+        fill(storage, log, number, timeout)?;
+        return Ok((number, None));
+    }
+    let (last, micros) = last_entry(log, bounds, point, timeout)?;
     fill(storage, log, last, timeout)?;
-    Ok((last, micros))
+    Ok((last, Some(micros)))
 }
 
 /// Fills an empty engine with the contents of the database after an entry.

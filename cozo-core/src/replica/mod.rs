@@ -31,7 +31,7 @@ mod history;
 mod start;
 mod state;
 
-pub use checkpoint::{last_checkpoint, put_checkpoint, remove_checkpoints};
+pub use checkpoint::{checkpoints, last_checkpoint, put_checkpoint, remove_checkpoints};
 pub use entry::{Content, LogEntry};
 pub use error::ReplicaError;
 pub use history::{EntrySummary, PointInTime, fill, restore_at, summaries};

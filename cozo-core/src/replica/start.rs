@@ -11,9 +11,9 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cozo_shared_log::{Appended, Bounds, SharedLog};
+use cozo_shared_log::{Appended, Bounds, LogError, SharedLog};
 
-use super::checkpoint::{last_checkpoint, put_checkpoint, take_checkpoint, write_file};
+use super::checkpoint::{checkpoints, put_checkpoint, take_checkpoint, write_file};
 use super::entry::{Content, LogEntry};
 use super::error::ReplicaError;
 use super::state::{MARK_NAME, Mark, Replica, checksum_of};
@@ -49,18 +49,23 @@ pub fn start(
     let lacks_some = bounds.first > applied + 1;
     if own.is_none() || lacks_some {
         // A replica that lacks nothing reads on; the others take a checkpoint.
-        let newest = last_checkpoint(&*log, &identity, timeout)?.filter(|newest| *newest > applied);
-        if let Some(applied) = newest {
-            let mark = Mark { identity, applied, checksum: None };
+        // Nothing else is worth a try behind a damaged one if the entries after an earlier one, or all of them, are there.
+        let usable = |number: &u64| *number > applied && number + 1 >= bounds.first;
+        let mut damaged = None;
+        for applied in checkpoints(&*log, &identity, timeout)?.into_iter().rev().filter(usable) {
+            let mark = Mark { identity: identity.clone(), applied, checksum: None };
             let taken = take_checkpoint(storage, &*log, &mark, timeout);
             if log.bounds(timeout)?.first > applied + 1 {
                 // The log was truncated meanwhile behind a later checkpoint, and this one may be gone.
                 return start(storage, log, timeout);
             }
-            return Ok((Replica::new(log, mark, timeout), taken?));
+            match taken {
+                Err(error @ ReplicaError::DamagedCheckpoint { .. }) => damaged = Some(error),
+                taken => return Ok((Replica::new(log, mark, timeout), taken?)),
+            }
         }
         if lacks_some {
-            return Err(ReplicaError::NoCheckpoint { applied, first: bounds.first });
+            return Err(damaged.unwrap_or(ReplicaError::NoCheckpoint { applied, first: bounds.first }));
         }
     }
     let mark = match own {
@@ -150,11 +155,13 @@ fn check_own(
     }
     let Some(checksum) = own.checksum.filter(|_| own.applied >= bounds.first) else { return Ok(()) };
     // A log that was copied, or set back, may have gone on with other entries.
-    match log.read(own.applied, 1, timeout)?.first() {
-        Some(entry) if checksum_of(&entry.bytes) != checksum => {
+    match log.read(own.applied, 1, timeout) {
+        Ok(entries) if entries.first().is_some_and(|entry| checksum_of(&entry.bytes) != checksum) => {
             other(format!("entry {} of the log is not the one that the replica has applied", own.applied))
         }
-        _ => Ok(()),
+        // The replica does not need it: it can make a checkpoint for those that do.
+        Err(LogError::Damaged { .. }) | Ok(_) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

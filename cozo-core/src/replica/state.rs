@@ -42,6 +42,8 @@ pub struct Replica {
     grown: (Mutex<()>, Condvar),
     /// When the replica was last seen to have all entries of the log.
     complete: Mutex<Instant>,
+    /// Why the replica cannot apply what the log has, if it cannot.
+    failure: Mutex<Option<ReplicaError>>,
 }
 
 /// What a replica knows of itself from its file.
@@ -123,6 +125,7 @@ impl Replica {
             applied: applied.into(),
             grown: Default::default(),
             complete: Mutex::new(Instant::now()),
+            failure: Mutex::default(),
         }
     }
 
@@ -155,6 +158,16 @@ impl Replica {
     pub fn note_complete(&self, since: Instant) {
         let mut complete = self.complete.lock();
         *complete = since.max(*complete);
+    }
+
+    /// Why the replica cannot go on, if it cannot.
+    pub fn failure(&self) -> Option<ReplicaError> {
+        self.failure.lock().clone()
+    }
+
+    /// Notes whether the replica could go on.
+    pub fn note_failure(&self, failure: Option<ReplicaError>) {
+        *self.failure.lock() = failure;
     }
 
     /// The change that stores with an entry that it is applied.

@@ -8,6 +8,7 @@ use super::follower::Follower;
 use super::results::keep_memory_of_results;
 use super::script::{CachedRef, CachedScript, CompiledScript, DEFAULT_TIMEOUT_SECONDS, ScriptCache};
 use super::sealer::Sealer;
+use crate::allocator::return_freed_memory;
 use crate::budget::{Budget, Interrupt};
 use crate::exec::IndexCache;
 use crate::fixed_rule::graph::GraphCache;
@@ -66,8 +67,10 @@ pub struct Core {
 impl Core {
     /// The parts around a pipeline.
     pub fn new(pipeline: Pipeline, options: &Options) -> Self {
-        // A database without a cache is meant to use little memory.
-        if options.cache_bytes() > 0 && has_ample_memory() {
+        if !has_ample_memory() {
+            return_freed_memory();
+        } else if options.cache_bytes() > 0 {
+            // A database without a cache is meant to use little memory.
             keep_memory_of_results();
         }
         let pipeline = Arc::new(pipeline);

@@ -54,13 +54,10 @@ fn who_was_away_for_long_begins_with_a_checkpoint() {
     a.checkpoint().unwrap();
     rows(&a, ":create other {k}");
     let checkpoint = a.checkpoint().unwrap();
-    let checkpoints = || -> usize {
-        let of_logs = std::fs::read_dir(cluster.path("log/blobs/checkpoints")).unwrap();
-        of_logs.map(|log| std::fs::read_dir(log.unwrap().path()).unwrap().count()).sum()
-    };
-    assert_eq!(checkpoints(), 2);
+    assert_eq!(checkpoint_files(&cluster).len(), 2);
     a.truncate_log(checkpoint).unwrap();
-    assert_eq!(checkpoints(), 1);
+    assert_eq!(checkpoint_files(&cluster).len(), 1);
+    assert_eq!(a.checkpoints().unwrap(), [checkpoint]);
     rows(&a, "?[k] <- [[7]] :put other {k}");
     drop(behind);
     for (engine, name) in [("sqlite", "b"), ("sqlite", "new"), ("mem", "")] {
@@ -181,6 +178,7 @@ fn the_past_is_read_and_restored() {
     assert_eq!(code(&restored(PointInTime::Sequence(5), "at a time").unwrap_err()), "replica::not_empty");
     a.truncate_log(states[10].0).unwrap();
     assert_eq!(restored(PointInTime::Sequence(states[12].0), "after the checkpoint").unwrap(), states[12]);
+    assert_eq!(restored(PointInTime::Sequence(states[10].0), "the checkpoint").unwrap(), states[10]);
     assert!(restored(PointInTime::Sequence(states[3].0), "removed").is_err());
 }
 
@@ -238,5 +236,55 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
             true => copy(&path, &to.join(name)),
             false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
         }
+    }
+}
+
+/// Every checkpoint of the log in a folder.
+fn checkpoint_files(cluster: &Cluster) -> Vec<std::path::PathBuf> {
+    let list = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    list(cluster.path("log/blobs/checkpoints")).flat_map(list).collect()
+}
+
+/// A checkpoint whose bytes have changed is never taken. Entries, if they are there, serve instead.
+#[test]
+fn a_damaged_checkpoint_is_not_taken() {
+    let cluster = Cluster::new();
+    let a = cluster.open("mem", "");
+    rows(&a, "?[k, v] := k in int_range(100), v = 'value' :create r {k => v}");
+    let first = a.checkpoint().unwrap();
+    rows(&a, "?[k, v] <- [[1000, 'value']] :put r {k => v}");
+    let damage = || {
+        for file in checkpoint_files(&cluster) {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let at = bytes.windows(5).position(|window| window == b"value").unwrap();
+            bytes[at] = b'V';
+            std::fs::write(&file, bytes).unwrap();
+        }
+    };
+    damage();
+    let values = |db: &DbInstance| rows(db, "?[count(k), count_unique(v)] := *r{k, v}").concat();
+    assert_eq!(values(&cluster.open("mem", "")), [101.into(), 1.into()]);
+    a.truncate_log(first).unwrap();
+    assert_eq!(code(&cluster.try_open("sqlite", "b").err().unwrap()), "replica::damaged_checkpoint");
+    a.checkpoint().unwrap();
+    assert_eq!(values(&cluster.open("sqlite", "b")), [101.into(), 1.into()]);
+}
+
+/// The last entry is damaged, as by a loss of power. A replica that has it opens, and its checkpoint mends the log.
+#[test]
+fn a_replica_that_has_the_damaged_last_entry_mends_the_log() {
+    for damaged in [vec![], vec![7; 40]] {
+        let cluster = Cluster::new();
+        let a = cluster.open("sqlite", "a");
+        rows(&a, "?[k] <- [[1]] :create r {k}");
+        let last = a.shared_state().unwrap().unwrap().sequence;
+        drop(a);
+        let folder = std::fs::read_dir(cluster.path("log/entries")).unwrap().next().unwrap().unwrap().path();
+        std::fs::write(folder.join(format!("{last:020}")), &damaged).unwrap();
+        assert_eq!(code(&cluster.try_open("mem", "").err().unwrap()), "shared_log::damaged");
+        let a = cluster.open("sqlite", "a");
+        a.checkpoint().unwrap();
+        rows(&a, "?[k] <- [[2]] :put r {k}");
+        assert_eq!(ints(&cluster.open("mem", ""), "?[k] := *r{k}"), [1, 2]);
     }
 }

@@ -174,6 +174,70 @@ fn changes_go_on_from_any_position() {
     }
 }
 
+/// The operations of a transaction on the same rows are changes of their own, each of which finds what those before have left: for
+/// the reader that goes along, for one that begins in the past, and for callbacks in another process.
+#[test]
+fn changes_of_a_transaction_follow_one_another() {
+    let cluster = Cluster::new();
+    let (a, b) = (cluster.open("mem", ""), cluster.open("sqlite", "b"));
+    let start = a.shared_changes("r", None).unwrap().position().unwrap();
+    let (_, called) = b.register_callback("r", None);
+    rows(&a, "{:create r {k => v}} {?[k, v] <- [[1, 1]] :put r {k => v}} {?[k, v] <- [[1, 2]] :put r {k => v}}");
+    rows(&a, "{?[k, v] <- [[5, 5]] :put r {k => v}} {?[k] <- [[5]] :rm r {k}}");
+    rows(&a, "{?[k] <- [[1]] :rm r {k}} {?[k, v] <- [[1, 3]] :put r {k => v}} {?[k, v] <- [[1, 4]] :put r {k => v}}");
+    b.catch_up().unwrap();
+    let expected = [
+        "Put [[1, 1]] []",
+        "Put [[1, 2]] [[1, 1]]",
+        "Put [[5, 5]] []",
+        "Rm [[5]] [[5, 5]]",
+        "Rm [[1]] [[1, 2]]",
+        "Put [[1, 3]] []",
+        "Put [[1, 4]] [[1, 3]]",
+    ];
+    let text = |op: CallbackOp, new: &[Vec<DataValue>], old: &[Vec<DataValue>]| {
+        let ints = |rows: &[Vec<DataValue>]| -> Vec<Vec<i64>> {
+            rows.iter().map(|row| row.iter().map(|value| value.get_int().unwrap()).collect()).collect()
+        };
+        format!("{op} {:?} {:?}", ints(new), ints(old))
+    };
+    let heard: Vec<String> = called.try_iter().map(|(op, new, old)| text(op, &new.rows, &old.rows)).collect();
+    assert_eq!(heard, expected);
+    let mut position = start;
+    for (at, expected) in expected.iter().enumerate() {
+        // Each time from the last position, in the one or the other process.
+        let mut changes = [&a, &b][at % 2].shared_changes("r", Some(position)).unwrap();
+        let change = changes.next_within(Duration::from_secs(20)).unwrap().unwrap();
+        assert_eq!(text(change.op, &change.new_rows.rows, &change.old_rows.rows), *expected);
+        position = change.position;
+    }
+    let last = a.shared_state().unwrap().unwrap().sequence;
+    assert_eq!(
+        position,
+        ChangePosition { sequence: last + 1, message: 0 },
+        "after the last change, no entry is needed"
+    );
+}
+
+/// A process whose next entry was removed says so to its readers, and to whoever looks at the replica.
+#[test]
+fn readers_of_a_process_that_was_left_behind_are_told() {
+    let cluster = Cluster::new();
+    let a = cluster.open("mem", "");
+    rows(&a, "?[k, v] <- [[1, 1]] :create r {k => v}");
+    let options = format!(r#"{{"shared": {:?}}}"#, cluster.path("log"));
+    let b = cozo::DbInstance::new("mem", "", &options).unwrap();
+    let mut changes = b.shared_changes("r", None).unwrap();
+    // A damaged entry stands for one that was removed before this process came to it.
+    rows(&a, "?[k, v] <- [[1, 2]] :put r {k => v}");
+    assert_eq!(all(&mut changes, 1).len(), 1);
+    let folder = std::fs::read_dir(cluster.path("log/entries")).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(folder.join(format!("{:020}", b.shared_state().unwrap().unwrap().sequence + 1)), "").unwrap();
+    assert_eq!(code(&changes.next_within(Duration::from_secs(20)).unwrap_err()), "shared_log::damaged");
+    assert!(b.shared_state().unwrap().unwrap().failure.is_some());
+    assert!(rows(&b, "::replica")[0][3].get_str().is_some_and(|failure| failure.contains("damaged")));
+}
+
 #[test]
 fn changes_that_cannot_be_had_are_refused() {
     let cluster = Cluster::new();
@@ -181,7 +245,7 @@ fn changes_that_cannot_be_had_are_refused() {
     rows(&a, ":create r {k => v}");
     let refused = |after: &str| code(&a.shared_changes("r", Some(after.parse().unwrap())).err().unwrap());
     assert_eq!(refused("1000.0"), "replica::changes_ahead");
-    for text in ["", "1", "0.1", "a.b", "1.", "-1.0"] {
+    for text in ["", "1", "0.1", "a.b", "1.", "-1.0", "+1.0", "01.0"] {
         assert_eq!(code(&text.parse::<ChangePosition>().unwrap_err()), "replica::bad_position", "{text}");
     }
     let mut idle = a.shared_changes("r", None).unwrap();
@@ -191,6 +255,7 @@ fn changes_that_cannot_be_had_are_refused() {
     a.truncate_log(a.checkpoint().unwrap()).unwrap();
     assert_eq!(refused("1.0"), "replica::changes_gone");
     assert_eq!(code(&idle.next_within(Duration::from_secs(5)).unwrap_err()), "replica::changes_gone");
+    assert_eq!(code(&idle.next_within(Duration::from_secs(5)).unwrap_err()), "replica::changes_ended");
     let now = a.shared_changes("r", None).unwrap().position().unwrap();
     rows(&a, "?[k, v] <- [[1, 10]] :put r {k => v}");
     assert_eq!(all(&mut a.shared_changes("r", Some(now)).unwrap(), 1).len(), 1);
@@ -208,7 +273,7 @@ fn changes_that_cannot_be_had_are_refused() {
         drop(b);
         drop(cluster.open(engine, engine));
         for left in &mut left {
-            assert_eq!(code(&left.next_within(Duration::from_millis(1)).unwrap_err()), "replica::closed");
+            assert_eq!(code(&left.next_within(Duration::from_millis(1)).unwrap_err()), "replica::changes_ended");
         }
     }
 }

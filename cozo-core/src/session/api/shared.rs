@@ -9,8 +9,8 @@ use cozo_shared_log::{Options as LogOptions, SharedLog};
 use super::db::DbInstance;
 use crate::budget::Interrupt;
 use crate::replica::{
-    EntrySummary, PointInTime, Replica, ReplicaError, last_checkpoint, put_checkpoint, remove_checkpoints, restore_at,
-    summaries,
+    EntrySummary, PointInTime, Replica, ReplicaError, checkpoints, last_checkpoint, put_checkpoint, remove_checkpoints,
+    restore_at, summaries,
 };
 use crate::session::backup::write_version;
 use crate::session::events::{ChangePosition, SharedChanges};
@@ -25,6 +25,8 @@ pub struct SharedState {
     pub sequence: u64,
     /// How long ago the replica was seen to have all entries of the log.
     pub age: Duration,
+    /// Why the replica cannot apply what the log has, if it cannot.
+    pub failure: Option<String>,
 }
 
 /// Passes on what the entries of the shared log at an address say, from a number on, until `take` returns `false`. Checksums are
@@ -41,14 +43,15 @@ fn open_log(address: &str) -> Result<(Arc<dyn SharedLog>, Duration), ReplicaErro
 }
 
 /// Fills an empty database with what a shared log had at a point in time. It is a database of its own then. Returns the number of the
-/// last entry that it has, and when that was made, in microseconds since the epoch.
+/// last entry that it has, and when that was made, in microseconds since the epoch; that is not known of an entry of which only a
+/// checkpoint is left.
 pub fn restore_from_log(
     engine: &str,
     path: impl AsRef<Path>,
     options: &str,
     address: &str,
     point: PointInTime,
-) -> miette::Result<(u64, i64)> {
+) -> miette::Result<(u64, Option<i64>)> {
     let (log, timeout) = open_log(address)?;
     let storage = storage::open(engine, path.as_ref(), &Options::parse(options)?)?;
     Ok(restore_at(&*storage, &*log, point, timeout)?)
@@ -62,6 +65,7 @@ impl DbInstance {
             log: replica.log().name(),
             sequence: replica.applied(),
             age: replica.age(),
+            failure: replica.failure().map(|failure| failure.to_string()),
         }))
     }
 
@@ -74,7 +78,7 @@ impl DbInstance {
     /// change had, or, without a position, those from now on. A program that keeps the position of the last change with what it makes
     /// of the changes misses none, and deals with none twice, whatever ends.
     ///
-    /// Of each transaction there is at most one change for the rows put, and one for those removed. The relation need not exist.
+    /// Each operation of a transaction that changed rows is a change of its own. The relation need not exist.
     ///
     /// ```
     /// # fn main() -> miette::Result<()> {
@@ -121,8 +125,15 @@ impl DbInstance {
         Ok(number)
     }
 
+    /// The entries of whose states the shared log has checkpoints, in ascending order.
+    pub fn checkpoints(&self) -> miette::Result<Vec<u64>> {
+        let pipeline = self.pipeline()?;
+        let replica = pipeline.replica().ok_or(ReplicaError::NoLog)?;
+        Ok(checkpoints(replica.log(), replica.identity(), replica.timeout()).map_err(ReplicaError::from)?)
+    }
+
     /// Removes the entries of the shared log up to a checkpoint, and the checkpoints before it. Processes that lack some of them begin with the checkpoint when they
-    /// open their database again.
+    /// open their database again, also those that run. So choose a checkpoint that all have.
     pub fn truncate_log(&self, checkpoint: u64) -> miette::Result<()> {
         let pipeline = self.pipeline()?;
         let replica = pipeline.replica().ok_or(ReplicaError::NoLog)?;

@@ -18,8 +18,13 @@ impl Observer for Elsewhere {
 
     fn changed(&self, catalog: &Catalog, before: &Arc<dyn Snapshot>, changes: &[ChangeSet]) {
         let (mut catalog, mut before) = (catalog.clone(), before.clone());
+        let mut left: usize = changes.iter().map(|set| set.rows.len()).sum();
         for set in changes {
             catalog.apply(set, catalog.version + 1);
+            if left > 1 && !set.created.is_empty() {
+                let created = ChangeSet { created: set.created.clone(), ..ChangeSet::default() };
+                before = after(before, created);
+            }
             for rows in &set.rows {
                 let schema =
                     catalog.iter().find(|schema| schema.id == rows.relation && self.0.listens_to(&schema.name));
@@ -29,11 +34,10 @@ impl Observer for Elsewhere {
                     Some((schema, Err(_))) => self.0.give_up(&schema.name),
                     _ => {}
                 }
-            }
-            if changes.len() > 1
-                && let Ok(after) = before.clone().with_changes(set.clone())
-            {
-                before = after;
+                left -= 1;
+                if left > 0 {
+                    before = after(before, ChangeSet::of_rows(vec![rows.clone()]));
+                }
             }
         }
     }
@@ -41,6 +45,11 @@ impl Observer for Elsewhere {
     fn published(&self) {
         self.0.deliver();
     }
+}
+
+/// The state after changes. What cannot be applied is left out: then the rows before later changes are as they were before.
+fn after(state: Arc<dyn Snapshot>, changes: ChangeSet) -> Arc<dyn Snapshot> {
+    state.clone().with_changes(changes).unwrap_or(state)
 }
 
 /// The message about changed rows, if they changed anything.

@@ -26,17 +26,17 @@ use super::elsewhere::change;
 use crate::fork::Process;
 use crate::replica::{BYTES_AT_ONCE, Content, LogEntry, Replica, ReplicaError, fill};
 use crate::session::results::NamedRows;
-use crate::storage::{self, ChangeSet, Options, Snapshot, Storage};
+use crate::storage::{self, ChangeSet, Options, RowChanges, Snapshot, Storage};
 use crate::sync::Mutex;
 use crate::txn::{Catalog, Pipeline, Version};
 use crate::value::SmallStr;
 
-/// A place in the shared log: after so many messages of an entry. As text, `17.1`.
+/// A place in the shared log: after so many changes of an entry. As text, `17.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangePosition {
     /// The number of the entry.
     pub sequence: u64,
-    /// The number of messages of the entry that come before.
+    /// The number of changes of the entry that come before.
     pub message: u64,
 }
 
@@ -53,7 +53,8 @@ impl FromStr for ChangePosition {
         let parsed = text.split_once('.').and_then(|(sequence, message)| {
             Some(ChangePosition { sequence: sequence.parse().ok()?, message: message.parse().ok()? })
         });
-        let known = parsed.filter(|position| position.sequence > 0);
+        // No other spelling stands for the same position.
+        let known = parsed.filter(|position| position.sequence > 0 && position.to_string() == text);
         Ok(known.ok_or_else(|| ReplicaError::BadPosition(text.to_string()))?)
     }
 }
@@ -73,10 +74,10 @@ pub struct SharedChange {
 
 /// The changes of a relation by all processes of a shared log, in the order of the log, each once.
 ///
-/// While a program holds this and takes no changes, its database keeps the rows that the next change replaces. When the database is
-/// closed, the changes end with an error.
+/// While a program holds this and takes no changes, its database keeps the rows that the next change replaces. The changes end with an
+/// error, such as that the log cannot be reached, and when the database is closed. They can be asked for again, from the last position.
 pub struct SharedChanges {
-    /// Nothing once the database is closed.
+    /// Nothing once the changes have ended.
     reader: Arc<Mutex<Option<LogReader>>>,
     replica: Arc<Replica>,
     process: Process,
@@ -97,10 +98,20 @@ impl SharedChanges {
         self.process.check()?;
         let start = Instant::now();
         loop {
-            let awaited = match self.reader.lock().as_mut().ok_or(ReplicaError::Closed)?.next()? {
+            let mut reader = self.reader.lock();
+            let next = reader.as_mut().ok_or(ReplicaError::ChangesEnded)?.next();
+            if next.is_err() {
+                // It may have dealt with a part of an entry.
+                *reader = None;
+            }
+            drop(reader);
+            let awaited = match next? {
                 Next::Change(change) => return Ok(Some(change)),
                 Next::Awaited(number) => number,
             };
+            if let Some(failure) = self.replica.failure().filter(|failure| !failure.may_pass()) {
+                return Err(failure.into());
+            }
             let left = timeout.saturating_sub(start.elapsed());
             if left.is_zero() {
                 return Ok(None);
@@ -112,7 +123,7 @@ impl SharedChanges {
     /// The position from which to go on when all changes that were taken are dealt with.
     pub fn position(&self) -> miette::Result<ChangePosition> {
         self.process.check()?;
-        Ok(self.reader.lock().as_ref().ok_or(ReplicaError::Closed)?.known)
+        Ok(self.reader.lock().as_ref().ok_or(ReplicaError::ChangesEnded)?.known)
     }
 }
 
@@ -246,7 +257,7 @@ impl LogReader {
 
     /// Takes the present version of the replica as the target. Its last one is the state from now on, if all before it was read.
     fn find_target(&mut self) -> miette::Result<()> {
-        let pipeline = self.pipeline.upgrade().ok_or(ReplicaError::Closed)?;
+        let pipeline = self.pipeline.upgrade().ok_or(ReplicaError::ChangesEnded)?;
         let target = pipeline.numbered_version(&self.replica);
         let (version, last) = std::mem::replace(&mut self.target, target);
         if last + 1 == self.next {
@@ -282,22 +293,33 @@ impl LogReader {
     /// Makes the messages of an entry.
     fn take(&mut self, sequence: u64, changes: Vec<ChangeSet>) -> miette::Result<()> {
         let mut message = 0;
+        let known_before = self.waiting.len();
         for set in changes {
             self.catalog.apply(&set, self.catalog.version + 1);
             let schema = self.catalog.find(&self.relation).cloned();
-            let is_own = |id| schema.as_ref().is_some_and(|schema| schema.id == id);
-            for rows in set.rows.iter().filter(|rows| is_own(rows.relation)) {
+            let own = |rows: &RowChanges| schema.as_ref().filter(|schema| schema.id == rows.relation);
+            let of_own = set.rows.iter().filter(|rows| own(rows).is_some()).count();
+            for rows in &set.rows {
+                let Some(schema) = own(rows) else { continue };
                 message += 1;
                 let position = ChangePosition { sequence, message };
                 let before = self.apply()?;
                 if position > self.known
-                    && let Some(schema) = &schema
                     && let Some((op, new_rows, old_rows)) = change(schema, &*before, rows)?
                 {
                     self.waiting.push_back(SharedChange { position, op, new_rows, old_rows });
                 }
+                if of_own > 1 {
+                    // The next one finds what this one leaves. To apply it again with the others changes nothing.
+                    let created = if message == 1 { set.created.clone() } else { vec![] };
+                    self.unapplied.push(ChangeSet { created, ..ChangeSet::of_rows(vec![rows.clone()]) });
+                }
             }
             self.unapplied.push(set);
+        }
+        // Whoever has all of an entry does not need it again.
+        if let Some(last) = self.waiting.iter_mut().skip(known_before).next_back() {
+            last.position = ChangePosition { sequence: sequence + 1, message: 0 };
         }
         Ok(())
     }
@@ -330,12 +352,15 @@ fn past(replica: &Replica, last: u64, temp_folder: &Path) -> miette::Result<(Row
     if asked < first {
         return Err(ReplicaError::ChangesGone { asked, first }.into());
     }
-    let folder = tempfile::tempdir_in(temp_folder).map_err(ReplicaError::file)?;
+    let cannot = |why: String| ReplicaError::CannotRebuild { asked, folder: temp_folder.display().to_string(), why };
+    let folder = tempfile::tempdir_in(temp_folder).map_err(|error| cannot(error.to_string()))?;
     let own = Options { cache_mb: Some(0.0), ..Options::default() };
-    let storage = storage::open("sqlite", &folder.path().join("past"), &own)?;
+    let storage =
+        storage::open("sqlite", &folder.path().join("past"), &own).map_err(|error| cannot(error.to_string()))?;
     if last > 0 {
         fill(&*storage, replica.log(), last, replica.timeout()).map_err(|error| match error {
             ReplicaError::NoCheckpoint { first, .. } => ReplicaError::ChangesGone { asked, first },
+            ReplicaError::Storage(error) => cannot(error.to_string()),
             error => error,
         })?;
     }

@@ -62,7 +62,7 @@ pub const SYSTEM_OPS: &[(&str, &str)] = &[
     ("::rename REL -> REL, ...", "renames relations"),
     (
         "::replica",
-        "shows the log that processes share, the number of its last entry that is applied here, and the seconds since that was known to be all",
+        "shows the log that processes share, the number of its last entry that is applied here, the seconds since that was known to be all, and why the replica cannot go on, if it cannot",
     ),
     ("::running", "lists the running queries"),
     ("::set_triggers REL on put|rm|replace { QUERY } ...", "sets the queries that run when a relation changes"),

@@ -33,10 +33,11 @@ pub fn running(context: &ScriptContext<'_>) -> NamedRows {
 pub fn replica(context: &ScriptContext<'_>) -> NamedRows {
     let row = |replica: &Arc<Replica>| {
         let applied = DataValue::from(replica.applied() as i64);
-        vec![replica.log().name().into(), applied, replica.age().as_secs_f64().into()]
+        let failure = replica.failure().map_or(DataValue::Null, |failure| failure.to_string().into());
+        vec![replica.log().name().into(), applied, replica.age().as_secs_f64().into(), failure]
     };
     let rows = context.core.pipeline.replica().map(row).into_iter().collect();
-    NamedRows::new(headers(&["log", "applied", "seconds_ago"]), rows)
+    NamedRows::new(headers(&["log", "applied", "seconds_ago", "failure"]), rows)
 }
 
 /// `::kill n`

@@ -51,6 +51,10 @@ impl Pipeline {
         let mut history = self.leader.lock();
         let outcome = self.catch_up_leading(replica, &mut history.0);
         drop(history);
+        replica.note_failure(match &outcome {
+            Err(TxnError::Replica(error)) => Some(error.clone()),
+            _ => None,
+        });
         self.observer.get().into_iter().for_each(|observer| observer.published());
         outcome.map(|()| replica.applied())
     }

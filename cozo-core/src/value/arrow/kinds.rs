@@ -268,6 +268,7 @@ mod tests {
             (DataValue::Bytes(vec![1]), DataValue::from(1)),
             (DataValue::from(f64::NAN), DataValue::from(1)),
             (DataValue::Json(JsonData(json!([1]))), DataValue::from(vec![1])),
+            (DataValue::Uuid(UuidWrapper(uuid::Uuid::from_u128(7))), DataValue::from(1)),
         ] {
             assert!(round_trip(std::slice::from_ref(&a), std::slice::from_ref(&b)).1, "{a} {b}");
         }

@@ -98,17 +98,17 @@ fn mixture(values: Vec<DataValue>, kind: Kind) -> Result<ArrayRef, ArrowError> {
         Kind::Str => texts(values.iter().map(|value| value.get_str().map(str::to_string)).collect()),
         Kind::Bytes => bytes(&values),
         Kind::Uuid | Kind::Validity | Kind::Document | Kind::Json | Kind::Vector { .. } => {
-            texts(values.into_iter().map(text).collect())
+            texts(values.into_iter().map(|value| text(value, kind)).collect())
         }
     })
 }
 
-/// A Uuid as text, other values as JSON.
-fn text(value: DataValue) -> Option<String> {
-    match value {
-        DataValue::Null => None,
-        DataValue::Uuid(uuid) => Some(uuid.0.to_string()),
-        other => Some(Value::from(other).to_string()),
+/// A Uuid among others as text, other values as JSON.
+fn text(value: DataValue, kind: Kind) -> Option<String> {
+    match (value, kind) {
+        (DataValue::Null, _) => None,
+        (DataValue::Uuid(uuid), Kind::Uuid) => Some(uuid.0.to_string()),
+        (other, _) => Some(Value::from(other).to_string()),
     }
 }
 
