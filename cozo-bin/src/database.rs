@@ -114,13 +114,19 @@ impl Database {
 
     /// Whether what is written is gone when the program ends.
     pub fn forgets(&self) -> bool {
-        self.engine == MEM
+        self.engine == MEM && self.log().is_none()
+    }
+
+    /// The address of its shared log.
+    fn log(&self) -> Option<String> {
+        let options: serde_json::Value = serde_json::from_str(&self.config).ok()?;
+        options["shared"].as_str().map(str::to_string)
     }
 
     /// Whether nothing is there yet.
     pub fn is_new(&self) -> bool {
         // What cannot be looked at may be there; opening it says what is wrong.
-        !self.forgets() && self.path().try_exists().is_ok_and(|exists| !exists)
+        self.engine != MEM && self.path().try_exists().is_ok_and(|exists| !exists)
     }
 
     /// Its options.
@@ -164,7 +170,12 @@ impl Database {
 
     /// What it is, for people.
     pub fn describe(&self) -> String {
-        match (self.forgets(), &self.path) {
+        match (self.engine == MEM, &self.path) {
+            (true, _) if !self.forgets() => {
+                // What follows may be a secret.
+                let log = self.log().unwrap_or_default();
+                format!("the shared log {}", log.split('?').next().unwrap_or_default())
+            }
             (true, None) => "in memory: nothing is kept".to_string(),
             (true, Some(path)) => format!("in memory: nothing is kept, and '{}' is not used", path.display()),
             (false, _) => {

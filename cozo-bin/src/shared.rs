@@ -12,14 +12,17 @@ use crate::output;
 
 /// Shows the entries of a log, and verifies their checksums.
 pub fn log(arguments: &LogArguments) -> miette::Result<ExitCode> {
-    let (mut shown, mut entries, mut failed) = (0, 0, None);
+    let (mut entries, mut failed) = (0, None);
+    let is_enough = |entries: usize| arguments.limit.is_some_and(|limit| entries >= limit);
     cozo::read_shared_log(&arguments.address, arguments.from, |entry| {
+        if is_enough(entries) {
+            return false;
+        }
         entries += 1;
         if !arguments.quiet {
             failed = output::line(format_args!("{}", line(&entry))).err();
-            shown += 1;
         }
-        failed.is_none() && arguments.limit.is_none_or(|limit| shown < limit)
+        failed.is_none() && !is_enough(entries)
     })?;
     failed.map_or(Ok(()), Err)?;
     output::note(format_args!(

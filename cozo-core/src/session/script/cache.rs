@@ -14,6 +14,7 @@ use rustc_hash::FxBuildHasher;
 use super::cached_ref::CachedRef;
 use super::statements::CompiledScript;
 use crate::diag::{locate, show_in};
+use crate::txn::TxnError;
 
 /// The approximate number of cached scripts.
 const CACHED_SCRIPTS: usize = 1000;
@@ -48,7 +49,9 @@ pub struct CachedScript {
 impl CachedScript {
     /// An error of running the script, with its place in the text.
     pub fn explain(&self, report: miette::Report) -> miette::Report {
-        let report = locate(report, self.script.place(&self.source), "nothing of this was applied");
+        let is_unknown = report.downcast_ref::<TxnError>().is_some_and(TxnError::is_unknown_outcome);
+        let label = if is_unknown { "this may have been applied" } else { "nothing of this was applied" };
+        let report = locate(report, self.script.place(&self.source), label);
         show_in(report, &self.source)
     }
 }
