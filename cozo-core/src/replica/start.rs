@@ -49,23 +49,8 @@ pub fn start(
     let lacks_some = bounds.first > applied + 1;
     if own.is_none() || lacks_some {
         // A replica that lacks nothing reads on; the others take a checkpoint.
-        // Nothing else is worth a try behind a damaged one if the entries after an earlier one, or all of them, are there.
-        let usable = |number: &u64| *number > applied && number + 1 >= bounds.first;
-        let mut damaged = None;
-        for applied in checkpoints(&*log, &identity, timeout)?.into_iter().rev().filter(usable) {
-            let mark = Mark { identity: identity.clone(), applied, checksum: None };
-            let taken = take_checkpoint(storage, &*log, &mark, timeout);
-            if log.bounds(timeout)?.first > applied + 1 {
-                // The log was truncated meanwhile behind a later checkpoint, and this one may be gone.
-                return start(storage, log, timeout);
-            }
-            match taken {
-                Err(error @ ReplicaError::DamagedCheckpoint { .. }) => damaged = Some(error),
-                taken => return Ok((Replica::new(log, mark, timeout), taken?)),
-            }
-        }
-        if lacks_some {
-            return Err(damaged.unwrap_or(ReplicaError::NoCheckpoint { applied, first: bounds.first }));
+        if let Some(begun) = from_checkpoint(storage, &log, &identity, applied, timeout)? {
+            return Ok(begun);
         }
     }
     let mark = match own {
@@ -77,6 +62,36 @@ pub fn start(
         }
     };
     Ok((Replica::new(log, mark, timeout), storage.opened()?.definitions))
+}
+
+/// Begins with the newest checkpoint after an entry; none if there is no checkpoint, and none is needed. Behind a damaged one, an
+/// earlier one serves, or all entries, if they are there.
+fn from_checkpoint(
+    storage: &dyn Storage,
+    log: &Arc<dyn SharedLog>,
+    identity: &str,
+    applied: u64,
+    timeout: Duration,
+) -> Result<Option<(Replica, Vec<SchemaRef>)>, ReplicaError> {
+    let first = log.bounds(timeout)?.first;
+    let usable = |number: &u64| *number > applied && number + 1 >= first;
+    let mut damaged = None;
+    for number in checkpoints(&**log, identity, timeout)?.into_iter().rev().filter(usable) {
+        let mark = Mark { identity: identity.to_string(), applied: number, checksum: None };
+        let taken = take_checkpoint(storage, &**log, &mark, timeout);
+        if log.bounds(timeout)?.first > number + 1 {
+            // The log was truncated meanwhile behind a later checkpoint, and this one may be gone.
+            return start(storage, log.clone(), timeout).map(Some);
+        }
+        match taken {
+            Err(error @ ReplicaError::DamagedCheckpoint { .. }) => damaged = Some(error),
+            taken => return Ok(Some((Replica::new(log.clone(), mark, timeout), taken?))),
+        }
+    }
+    match first > applied + 1 {
+        true => Err(damaged.unwrap_or(ReplicaError::NoCheckpoint { applied, first })),
+        false => Ok(None),
+    }
 }
 
 /// Refuses a database that has relations and is no replica.

@@ -220,7 +220,12 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
     ("replica", &[&["error"], &["entry"], &["state"], &["checkpoint"], &["start"], &["history"]]),
     (
         "txn/commit",
-        &[&["observer", "request"], &["history", "write_batcher"], &["pipeline"], &["alone", "filler", "replicated"]],
+        &[
+            &["observer", "request"],
+            &["history", "turns", "write_batcher"],
+            &["pipeline"],
+            &["alone", "filler", "replicated"],
+        ],
     ),
     ("txn/versions", &[&["version"], &["current"], &["active"]]),
 ];

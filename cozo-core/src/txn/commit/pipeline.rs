@@ -36,6 +36,7 @@ use crate::txn::catalog::Catalog;
 use crate::txn::commit::history::{Group, History, validate};
 use crate::txn::commit::observer::Observer;
 use crate::txn::commit::request::CommitRequest;
+use crate::txn::commit::turns::{Turns, Waiting};
 use crate::txn::commit::write_batcher::{BatchPolicy, Closed, Locked, Pushed, WriteBatcher};
 use crate::txn::error::TxnError;
 use crate::txn::keys::KeyHashes;
@@ -43,12 +44,6 @@ use crate::txn::sync::{AtomicU64, CachePadded, Mutex, spin, yield_now};
 use crate::txn::versions::active::{Active, Starting};
 use crate::txn::versions::current::{Current, VersionRef, thread_shard};
 use crate::txn::versions::version::Version;
-
-/// A transaction waiting for a leader.
-struct Waiting {
-    request: Mutex<Option<CommitRequest>>,
-    outcome: OnceLock<Result<(), TxnError>>,
-}
 
 /// The sequence of versions, and the way to a next one.
 pub struct Pipeline {
@@ -63,6 +58,7 @@ pub struct Pipeline {
     pub(super) next_relation: AtomicU64,
     /// The replica, if the database has a shared log.
     pub(super) replica: Option<Arc<Replica>>,
+    pub(super) turns: Turns,
     /// Sees the changes of other processes.
     pub(super) observer: OnceLock<Box<dyn Observer>>,
     /// The engine. It is dropped after the versions, which have snapshots of it. Otherwise an engine with an open snapshot
@@ -112,6 +108,7 @@ impl Pipeline {
         Pipeline {
             traits,
             replica,
+            turns: Turns::default(),
             observer: OnceLock::new(),
             warnings,
             storage,
@@ -261,6 +258,9 @@ impl Pipeline {
     }
 
     fn commit_in_turn(&self, request: &mut CommitRequest) -> Result<(), TxnError> {
+        if self.replica.is_some() {
+            return self.commit_shared(&self.wait_for_leader(request));
+        }
         // A commit may take microseconds. Then waiting for the lock takes less time than having another leader commit.
         if let Some(mut history) = spin(|| self.leader.try_lock())
             && self.waiting_count.load(Ordering::Relaxed) == 0
@@ -270,18 +270,28 @@ impl Pipeline {
             self.commit_batched(&mut history.0);
             return self.commit_leading(&mut history.0, request);
         }
-        let request = Mutex::new(Some(std::mem::take(request)));
-        let waiting = Arc::new(Waiting { request, outcome: OnceLock::new() });
-        self.waiting_count.fetch_add(1, Ordering::Relaxed);
-        self.waiting.lock().push(waiting.clone());
+        let waiting = self.wait_for_leader(request);
         let mut history = self.leader.lock();
-        if waiting.outcome.get().is_none() {
-            let group = std::mem::take(&mut *self.waiting.lock());
-            self.waiting_count.fetch_sub(group.len() as u64, Ordering::Relaxed);
-            self.lead(&mut history.0, &group);
+        if waiting.outcome().is_none() {
+            self.lead_all(&mut history.0);
         }
         drop(history);
-        waiting.outcome.get().cloned().expect("a leader gives every waiting transaction an outcome")
+        waiting.outcome().expect("a leader gives every waiting transaction an outcome")
+    }
+
+    /// Leaves a request to the next leader.
+    fn wait_for_leader(&self, request: &mut CommitRequest) -> Arc<Waiting> {
+        let waiting = Waiting::new(std::mem::take(request));
+        self.waiting_count.fetch_add(1, Ordering::Relaxed);
+        self.waiting.lock().push(waiting.clone());
+        waiting
+    }
+
+    /// Commits all requests that wait.
+    pub(super) fn lead_all(&self, history: &mut History) {
+        let group = std::mem::take(&mut *self.waiting.lock());
+        self.waiting_count.fetch_sub(group.len() as u64, Ordering::Relaxed);
+        self.lead(history, &group);
     }
 
     /// Validates a request and commits it. All batched rows are committed.
@@ -304,7 +314,7 @@ impl Pipeline {
         self.commit_batched(history);
         if let Some(replica) = &self.replica {
             let (waiting, mut requests): (Vec<_>, Vec<_>) =
-                group.iter().filter_map(|waiting| Some((waiting, waiting.request.lock().take()?))).unzip();
+                group.iter().filter_map(|waiting| Some((waiting, waiting.take()?))).unzip();
             let outcomes = self.commit_replicated(replica, history, &mut requests);
             waiting.iter().zip(outcomes).for_each(|(waiting, outcome)| waiting.ends(outcome));
             return;
@@ -313,7 +323,7 @@ impl Pipeline {
         let (mut winners, mut requests): (Vec<&Waiting>, Vec<CommitRequest>) = (vec![], vec![]);
         let mut before = Group::default();
         for waiting in group {
-            let Some(mut request) = waiting.request.lock().take() else { continue };
+            let Some(mut request) = waiting.take() else { continue };
             match validate(&request, history, &before, &catalog) {
                 Ok(()) => {
                     if group.len() > 1 {
@@ -429,12 +439,6 @@ impl Pipeline {
 /// Waits some microseconds for the readers of a version. A look-up usually ends earlier than the rows that it holds are copied.
 fn wait_for_readers(version: &Arc<Version>) {
     let _ = spin(|| (Arc::strong_count(version) == 1).then_some(()));
-}
-
-impl Waiting {
-    fn ends(&self, outcome: Result<(), TxnError>) {
-        let _ = self.outcome.set(outcome);
-    }
 }
 
 /// The number of changed rows, if nothing else changes.

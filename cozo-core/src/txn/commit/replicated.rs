@@ -19,6 +19,7 @@ use super::history::{Group, History, validate, validate_alike};
 use super::observer::Observer;
 use super::pipeline::Pipeline;
 use super::request::CommitRequest;
+use super::turns::Waiting;
 use crate::clock::now_micros;
 use crate::replica::{Content, LogEntry, Replica, ReplicaError, checksum_of};
 use crate::schema::{RelationId, with_indices};
@@ -56,7 +57,24 @@ impl Pipeline {
             _ => None,
         });
         self.observer.get().into_iter().for_each(|observer| observer.published());
+        self.turns.end();
         outcome.map(|()| replica.applied())
+    }
+
+    /// Commits a request that waits, with all others that wait when nobody leads.
+    pub(super) fn commit_shared(&self, waiting: &Waiting) -> Result<(), TxnError> {
+        loop {
+            if let Some(mut history) = self.leader.try_lock() {
+                if waiting.outcome().is_none() {
+                    self.lead_all(&mut history.0);
+                }
+                drop(history);
+                self.turns.end();
+            }
+            if let Some(outcome) = self.turns.wait(waiting) {
+                return outcome;
+            }
+        }
     }
 
     /// Validates and commits requests through the log. Each has an outcome.
