@@ -53,6 +53,8 @@ pub enum Command {
     Run(RunArguments),
     /// Type scripts and see their results
     Repl(ReplArguments),
+    /// Show the plan of a script, for tools and other engines
+    Plan(PlanArguments),
     /// Load files of CSV, JSON Lines, JSON, Parquet or Arrow into a stored relation, or a folder of an export
     Import(ImportArguments),
     /// Write a relation, or the result of a script, to a file of CSV, JSON Lines, JSON, Parquet or Arrow, or all relations
@@ -130,6 +132,31 @@ pub struct RunArguments {
     pub immutable: bool,
     #[command(flatten)]
     pub server: ServerAddress,
+    #[command(flatten)]
+    pub database: DatabaseArguments,
+}
+
+/// `cozo plan`.
+#[derive(Args)]
+pub struct PlanArguments {
+    /// A file with a script of one query; `-` is standard input, which is also read if no script is named
+    #[arg(value_name = "FILE", conflicts_with = "script")]
+    pub file: Option<PathBuf>,
+    /// A script of one query
+    #[arg(short = 'e', long, value_name = "SCRIPT")]
+    pub script: Option<String>,
+    /// A parameter `$NAME` of the script; may be repeated
+    #[arg(long = "param", value_name = "NAME=JSON")]
+    pub parameters: Vec<String>,
+    /// A script that runs before, such as `':create edge {from: Int, to: Int}'`; may be repeated
+    #[arg(long, value_name = "SCRIPT")]
+    pub first: Vec<String>,
+    /// Sizes of relations whose rows are elsewhere: `'{"edge": {"rows": 1000000, "distinct": {"from": 1000}}}'`
+    #[arg(long, value_name = "JSON")]
+    pub sizes: Option<String>,
+    /// Write the whole plan as JSON, instead of a table of its operators
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub database: DatabaseArguments,
 }

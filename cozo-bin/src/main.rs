@@ -1,6 +1,6 @@
 //! The command line of the cozo database.
 //!
-//! `cozo run` runs scripts, `cozo repl` reads them from the terminal, `cozo import` and `cozo export` move
+//! `cozo run` runs scripts, `cozo plan` shows their plans, `cozo repl` reads them from the terminal, `cozo import` and `cozo export` move
 //! files in and out, `cozo backup`, `restore`, `check` and `compact` look after databases, `cozo server` serves one over HTTP, and `cozo demo` shows what the language can
 //! do on the dependency graph of a Rust workspace.
 //!
@@ -20,6 +20,7 @@ mod maintain;
 mod output;
 #[cfg(feature = "arrow")]
 mod partition;
+mod plan;
 mod repl;
 mod run;
 #[cfg(feature = "server")]
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::read();
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),

@@ -75,13 +75,13 @@ fn script_from_stdin() -> miette::Result<String> {
 }
 
 /// What stands for standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
 
 /// The first bytes of every SQLite file.
 const SQLITE_MARK: &str = "SQLite format 3\0";
 
 /// The text of a file, or of standard input for `-`.
-fn read_script(path: &Path) -> miette::Result<String> {
+pub fn read_script(path: &Path) -> miette::Result<String> {
     if path.as_os_str() == STDIN {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(CliError::Stream)?;

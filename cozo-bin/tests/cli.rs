@@ -397,3 +397,20 @@ fn a_script_that_probably_means_something_else_is_warned_of() {
     assert_eq!(warned.code, 0);
     assert!(warned.stderr.contains("warning: '_kept' ends with this script"), "{}", warned.stderr);
 }
+
+#[test]
+fn plans_are_tables_or_json() {
+    let first = ":create edge {from: Int, to: Int}";
+    let script = "?[to] := *edge{from: $x, to}";
+    let plan = |more: &[&str]| cozo(&[&["plan", "--first", first, "-e", script, "--param", "x=1"], more].concat());
+    let table = plan(&[]).succeeded();
+    assert!(table.contains("stored_prefix") && table.contains(":edge"), "{table}");
+    let json: Value = serde_json::from_str(&plan(&["--json"]).succeeded()).expect("it is JSON");
+    assert_eq!((&json["format"], &json["version"]), (&json!("cozo-plan"), &json!(1)));
+    assert_eq!(json["components"][0]["rules"][0]["operators"][0]["on"][0]["value"]["constant"]["value"], 1);
+    let sized = plan(&["--json", "--sizes", r#"{"edge": {"rows": 5}}"#]).succeeded();
+    assert!(sized.contains("\"cozo-plan\""), "{sized}");
+    assert!(plan(&["--json", "--sizes", r#"{"edge": 5}"#]).stderr.contains("plan::bad_sizes"));
+    let several = cozo(&["plan", "--json", "-e", "::relations"]);
+    assert!(several.stderr.contains("plan::not_one_query"), "{}", several.stderr);
+}

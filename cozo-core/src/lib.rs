@@ -76,9 +76,10 @@ pub use parse::ast::{Script as CozoScript, Symbol};
 pub use petgraph;
 pub use session::{
     BackupProgress, CallbackOp, ChangePosition, CheckReport, Db, DbInstance, EntrySummary, Interrupt, MultiTransaction,
-    NamedColumns, NamedRows, NewRelation, NewRelations, PointInTime, RelationReader, ResultStream, ScriptAnswer,
-    ScriptMutability, SharedChange, SharedChanges, SharedState, SimpleFixedRule, Statement, Strictness,
-    TransactionPayload, evaluate_expressions, get_variables, new_cozo_mem, read_shared_log, restore_from_log,
+    NamedColumns, NamedRows, NewRelation, NewRelations, PLAN_VERSION, PointInTime, PortableGroups, PortableRows,
+    RelationReader, RelationSizes, ResultStream, ScriptAnswer, ScriptMutability, SharedChange, SharedChanges,
+    SharedState, SimpleFixedRule, Statement, Strictness, TransactionPayload, decoded_value, encoded_value,
+    evaluate_expressions, get_variables, new_cozo_mem, read_shared_log, restore_from_log,
 };
 pub use storage::mem::MemStorage;
 pub use value::{DataValue, JsonData, Num, RegexWrapper, SmallStr, Tuple, UuidWrapper, Validity, ValidityTs, Vector};

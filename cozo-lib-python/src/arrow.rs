@@ -73,6 +73,17 @@ pub fn tables_of_rows(result: NamedRows) -> Result<Vec<Table>, ArrowError> {
 }
 
 impl ArrowResult {
+    /// The object of some rows. `types` has the types of columns without values.
+    pub fn of_rows(
+        py: Python<'_>,
+        headers: Vec<String>,
+        rows: Batch,
+        types: &[Option<String>],
+    ) -> PyResult<Py<ArrowResult>> {
+        let table = Table::new(headers, rows, types).map_err(|error| arrow_error(py, &error))?;
+        Py::new(py, ArrowResult { table, next: None, warnings: vec![] })
+    }
+
     /// The object of a result and those that follow, each with the warnings of the script.
     pub fn new(py: Python<'_>, tables: Vec<Table>, warnings: Vec<String>) -> PyResult<Py<ArrowResult>> {
         let chained = |next: Option<Py<ArrowResult>>, table| {
@@ -157,6 +168,14 @@ pub fn stream_capsule(
     batches: impl RecordBatchReader + Send + 'static,
 ) -> PyResult<Bound<'_, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+}
+
+/// The columns of a result as they were, or of an object with `__arrow_c_stream__`.
+pub fn exact_columns_of(data: &Bound<'_, PyAny>) -> PyResult<Batch> {
+    match data.cast::<ArrowResult>() {
+        Ok(result) => result.get().table.columns().map_err(|message| BindingError::Arrow(message).raise(data.py())),
+        Err(_) => columns_of(data).map(|columns| columns.rows),
+    }
 }
 
 /// The columns of an object with `__arrow_c_stream__`.

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cozo::{DataValue, DbInstance, Interrupt, Process, ScriptMutability, Strictness};
+use cozo::{DataValue, DbInstance, Interrupt, Process, RelationSizes, ScriptMutability, Strictness};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -186,6 +186,25 @@ impl CozoDbPy {
     ) -> PyResult<ResultStream> {
         let (rows, warnings) = self.run_warned(py, query, params, immutable, DbInstance::run_script_stream)?;
         Ok(ResultStream::new(rows, warnings))
+    }
+
+    /// The plan of a script as the text of a JSON object; the script is not run. `sizes` is the text of a JSON object with sizes of
+    /// relations.
+    fn plan_json(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyAny>,
+        params: &Bound<'_, PyAny>,
+        sizes: &Bound<'_, PyAny>,
+    ) -> PyResult<String> {
+        let (db, query) = (self.0.handle(py)?, text(query, "the script")?);
+        let (params, sizes) = (named_values(params, "the parameters")?, text(sizes, "the sizes")?);
+        let plan = || {
+            let sizes = RelationSizes::parse(&serde_json::from_str(&sizes).unwrap_or_default())?;
+            db.plan_json(&query, params, &sizes)
+        };
+        let planned = released(py, plan)?.map_err(|report| script_error(py, report, &query))?;
+        Ok(planned.to_string())
     }
 
     /// Puts the rows of an Arrow table into a relation, or removes them where its name begins with '-'; all of them or none.

@@ -12,6 +12,7 @@
 //! * [`stream`]: the class `ResultStream`; results that are read in batches.
 //! * [`callbacks`]: functions that are told of changes; [`changes`]: those of all processes of a shared log.
 //! * [`expressions`]: `eval_expressions` and `variables`.
+//! * [`portable`]: `PortableRows` and `PortableGroups`, with which other engines run parts of a plan.
 //! * [`fixed_rule`]: fixed rules written in Python.
 //! * [`from_python`], [`to_python`]: values in and out.
 //! * [`interruptible`]: scripts that Ctrl-C stops.
@@ -34,6 +35,7 @@ mod expressions;
 mod fixed_rule;
 mod from_python;
 mod interruptible;
+mod portable;
 mod stream;
 mod to_python;
 mod transaction;
@@ -63,6 +65,8 @@ mod cozo_embedded {
     use super::database::CozoDbPy;
     #[pymodule_export]
     use super::expressions::{eval_expressions, variables};
+    #[pymodule_export]
+    use super::portable::{PortableGroups, PortableRows, decode_value, encode_value};
     #[pymodule_export]
     use super::stream::{ResultStream, RowBatches};
     #[pymodule_export]

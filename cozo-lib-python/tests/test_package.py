@@ -537,3 +537,15 @@ def test_tables_give_no_warnings(db):
         warnings.simplefilter("error")
         result = db.run("?[j] := j = [1]")
         assert result.df().shape == result.pl().shape == (1, 1)
+
+
+def test_plans_are_data():
+    with cozo.connect() as db:
+        db.run(":create edge {a: Int, b: Int}")
+        plan = db.plan("?[b] := *edge[$x, b]", x=1, sizes={"edge": {"rows": 1e9}})
+        assert (plan["format"], plan["version"], plan["headers"]) == ("cozo-plan", 1, ["b"])
+        (rule,) = plan["components"][0]["rules"]
+        assert rule["operators"][0]["on"][0]["value"]["constant"]["value"] == 1
+        with pytest.raises(cozo.Error) as refused:
+            db.plan("::relations")
+        assert refused.value.code == "plan::not_one_query"

@@ -54,12 +54,13 @@ mod write;
 
 #[cfg(feature = "petgraph")]
 pub use access::stored::Stored;
-pub use driver::answer::{answer, timeout_seconds};
+pub use driver::answer::{answer, non_negative, timeout_seconds};
 pub use error::ExecError;
 pub use index::cache::IndexCache;
 pub use profile::{OperatorProfile, Profile};
 pub use row::point::single_row;
 pub use rows::{RowStream, Rows};
 pub use run::Run;
+pub use sink::GroupSink;
 pub use thresholds::MAX_BATCH_ROWS;
 pub use write::{Mutated, build_index, write};

@@ -5,6 +5,8 @@
 //! be chosen (`order`), and a [`RuleBuilder`] turns them into operators. At last `passes::of_plan` marks tables and rules, chooses the
 //! strategy of the plan, and numbers its operators.
 //!
+//! A plan of the form [`Form::Plain`] is for another engine: its operators are joins, tests and assignments.
+//!
 //! If an aggregation depends on the order of solutions (`keeps_order`), steps that change the order are left out: other join orders,
 //! intersections, and sorted scans.
 
@@ -44,13 +46,22 @@ pub enum JoinOrder {
     ByCost,
 }
 
+/// Which operators a plan may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All that this engine runs.
+    Local,
+    /// Those that any engine with joins runs: no way of reading an index, no intersections, no early aggregation.
+    Plain,
+}
+
 /// Plans a stratified program.
-pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder) -> Result<Plan, Stop> {
+pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrder, form: Form) -> Result<Plan, Stop> {
     let join_order = if has_choice(program) { join_order } else { JoinOrder::Written };
     let headers = program.predicates[ENTRY].headers();
-    let Early { program, rewritten, estimates } = match join_order {
-        JoinOrder::Written => Early::unchanged(program),
-        JoinOrder::ByCost => aggregate_early(program, statistics)?,
+    let Early { program, rewritten, estimates } = match (join_order, form) {
+        (JoinOrder::Written, _) | (_, Form::Plain) => Early::unchanged(program),
+        (JoinOrder::ByCost, Form::Local) => aggregate_early(program, statistics)?,
     };
     let program = &*program;
     let names: Vec<&SmallStr> = program.components.iter().flat_map(|component| &component.predicates).collect();
@@ -60,6 +71,7 @@ pub fn build(program: &Program, statistics: &dyn Statistics, join_order: JoinOrd
         has_estimates: estimates.is_some(),
         estimates: estimates.unwrap_or_else(|| Estimates::new(statistics)),
         join_order,
+        form,
         rewritten: rewritten.iter().map(|name| numbers[name]).collect(),
         keeps_order: false,
         depends_on_sizes: false,
@@ -148,6 +160,7 @@ struct Planner<'a> {
     /// Whether all components were estimated before.
     has_estimates: bool,
     join_order: JoinOrder,
+    form: Form,
     /// The tables whose rules are not as they were written.
     rewritten: BTreeSet<usize>,
     /// Whether the solutions of the component's rules come in the order of atoms and relations.
@@ -245,9 +258,10 @@ impl Planner<'_> {
         };
         self.depends_on_sizes |= ordered.had_choice;
         // Without sizes there are no intersections, which give values in an order of their own.
-        let estimates = (by_cost && !self.keeps_order).then_some(&self.estimates);
+        let estimates = (by_cost && !self.keeps_order && self.form == Form::Local).then_some(&self.estimates);
         let bag = matches!(kind, TableKind::Groups(_));
-        Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, self.keeps_order).rule(table, rule, ordered))
+        let order = (self.form, self.keeps_order);
+        Ok(RuleBuilder::new(self.numbers, estimates, parts, bag, order).rule(table, rule, ordered))
     }
 }
 

@@ -118,7 +118,8 @@ impl RuleBuilder<'_> {
     pub(super) fn apply(&mut self, apply: &Apply, part: Option<TablePart>) {
         let Target::Stored(read) = &apply.target else { return self.join(apply, part) };
         let bound = self.bound_columns(apply);
-        let Some(index) = choose(read, apply, &bound) else { return self.join(apply, part) };
+        let index = choose(read, apply, &bound).filter(|_| !self.is_plain);
+        let Some(index) = index else { return self.join(apply, part) };
         let covers = covers(index, apply);
         let in_order = !self.keeps_order || is_in_order_of_keys(index, &bound, read.schema.keys.len());
         if covers && in_order {
@@ -165,7 +166,7 @@ impl RuleBuilder<'_> {
     pub(super) fn absent(&mut self, apply: &Apply) {
         let Target::Stored(read) = &apply.target else { return self.exists(apply, true) };
         let bound = self.bound_columns(apply);
-        match choose(read, apply, &bound).filter(|index| decides(index, &bound)) {
+        match choose(read, apply, &bound).filter(|index| !self.is_plain && decides(index, &bound)) {
             Some(index) => self.exists(&on_index(index, apply), true),
             None => self.exists(apply, true),
         }

@@ -48,7 +48,7 @@ mod rule_builder;
 mod statistics;
 
 pub use answer_types::answer_types;
-pub use build::{JoinOrder, build};
+pub use build::{Form, JoinOrder, build};
 pub use explain::{Described, EXPLAIN_HEADERS, explain};
 pub use mutation::{MutationPlan, Source as ValueSource, default_schema, plan_mutation};
 pub use operator::{

@@ -19,7 +19,8 @@ use super::cost::{ROW_AT_A_TIME, gives_rows};
 use super::estimates::Estimates;
 use super::order::Ordered;
 use super::{
-    AsOfPlan, JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart, passes,
+    AsOfPlan, Form, JoinPlan, MatchOrder, Method, OperatorKind, RulePlan, SearchPlan, SemiJoinPlan, Source, TablePart,
+    passes,
 };
 use crate::expr::Expr;
 use crate::program::{Apply, Arg, AsOfRead, Atom, Rule, Search, StoredRead, Target, Variable, Within};
@@ -35,6 +36,8 @@ pub(super) struct RuleBuilder<'a> {
     parts: &'a [(usize, TablePart)],
     /// Whether each solution counts, even if solutions give equal rows.
     bag: bool,
+    /// Whether any engine with joins must be able to run the operators.
+    pub(super) is_plain: bool,
     /// Whether solutions come in the order of atoms and relations.
     pub(super) keeps_order: bool,
     /// The slots of the variables that are bound.
@@ -53,10 +56,11 @@ impl<'a> RuleBuilder<'a> {
         estimates: Option<&'a Estimates<'a>>,
         parts: &'a [(usize, TablePart)],
         bag: bool,
-        keeps_order: bool,
+        (form, keeps_order): (Form, bool),
     ) -> Self {
+        let is_plain = form == Form::Plain;
         let (slots, operators, reads) = (BTreeMap::new(), vec![], vec![]);
-        RuleBuilder { numbers, estimates, parts, bag, keeps_order, slots, next_slot: 0, operators, reads }
+        RuleBuilder { numbers, estimates, parts, bag, is_plain, keeps_order, slots, next_slot: 0, operators, reads }
     }
 
     /// For each atom of an ordered body the part of a table that it reads, if it reads a part. `origins` are the written positions of the
@@ -93,7 +97,9 @@ impl<'a> RuleBuilder<'a> {
         }
         estimates.extend(ordered.rows.last().map(|rows| (self.operators.len(), *rows)));
         let head: Vec<usize> = rule.head.iter().map(|variable| self.slots[&variable.name]).collect();
-        self.read_fewer_rows();
+        if !self.is_plain {
+            self.read_fewer_rows();
+        }
         let mut rule = RulePlan {
             number: 0,
             table,
@@ -109,7 +115,7 @@ impl<'a> RuleBuilder<'a> {
         for (operators, rows) in estimates.into_iter().filter(|(operators, _)| *operators > 0) {
             rule.operators[operators - 1].estimate = Some(rows);
         }
-        passes::of_rule(&mut rule, self.bag, self.keeps_order);
+        passes::of_rule(&mut rule, self.bag, self.keeps_order || self.is_plain);
         rule
     }
 
@@ -187,8 +193,10 @@ impl<'a> RuleBuilder<'a> {
 
     /// How rows with these columns bound are found, and how many of the columns (from the first) the method uses.
     fn method(&self, source: &Source, bound: &[(usize, Expr)]) -> (Method, usize) {
-        let Source::Stored(stored) = source else {
-            return if bound.is_empty() { (Method::Scan, 0) } else { (Method::Hash, bound.len()) };
+        let stored = match source {
+            Source::Stored(stored) if !self.is_plain => stored,
+            _ if bound.is_empty() => return (Method::Scan, 0),
+            _ => return (Method::Hash, bound.len()),
         };
         let is_prefix =
             |(i, (column, _)): &(usize, &(usize, Expr))| column == i && *column < stored.identifying_columns();

@@ -29,6 +29,7 @@
 //! | `events` | triggers, callbacks and debug output |
 //! | `script` | scripts ready to run: parsed, compiled and cached |
 //! | `backup`, `transfer`, `filling` | backups; exports and imports of relations; new relations as a whole |
+//! | `portable` | plans as JSON for other engines, and the parts of them that are evaluated here |
 //! | `results` | rows and columns under headers |
 //! | `opening`, `follower` | the pipeline of a database that is opened; what other processes commit to a shared log |
 //! | `running` | the running scripts, for `::running` and `::kill` |
@@ -48,6 +49,7 @@ mod events;
 mod filling;
 mod follower;
 mod opening;
+mod portable;
 mod results;
 mod run;
 mod running;
@@ -69,5 +71,6 @@ pub use backup::{BackupProgress, Strictness};
 pub use error::SessionError;
 pub use events::{CallbackOp, Change, ChangePosition, SharedChange, SharedChanges};
 pub use filling::{NewRelation, NewRelations};
+pub use portable::{PLAN_VERSION, PortableGroups, PortableRows, RelationSizes, decoded_value, encoded_value};
 pub use results::{NamedColumns, NamedRows, RelationReader, ResultStream, ScriptAnswer};
 pub use sys::SYSTEM_OPS;

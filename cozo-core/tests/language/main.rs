@@ -17,6 +17,7 @@ mod key_ranges;
 mod large_files;
 mod limits;
 mod parse;
+mod plan_json;
 mod point_queries;
 mod query_memory;
 mod range_joins;

@@ -131,6 +131,19 @@ fn programs_of_the_environment() {
     }
 }
 
+/// Programs for tests of other engines, which ask for them: a JSON object a line with the scripts that make the relations, and the query.
+#[test]
+fn programs_for_other_engines() {
+    let Ok(file) = std::env::var("COZO_PROGRAMS_FILE") else { return };
+    let count = std::env::var("COZO_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
+    let valid = (0..).map(generate::program).filter(|program| naive::answer(program).is_some()).take(count);
+    let line = |program: Program| {
+        serde_json::json!({"setup": program.setup(), "script": program.script(false, None)}).to_string()
+    };
+    let lines: Vec<String> = valid.map(line).collect();
+    std::fs::write(file, lines.join("\n")).expect("the file can be written");
+}
+
 /// The generator would prove little if its programs answered nothing.
 #[test]
 fn most_programs_answer_something() {

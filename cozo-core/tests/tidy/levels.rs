@@ -111,7 +111,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
         "session",
         &[
             &["error", "follower", "running", "script"],
-            &["results"],
+            &["portable", "results"],
             &["events", "transfer"],
             &["backup", "opening", "sealer"],
             &["core"],
@@ -119,6 +119,10 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
             &["sys"],
             &["api"],
         ],
+    ),
+    (
+        "session/portable",
+        &[&["error"], &["encoding", "sizes"], &["expression"], &["groups", "operators", "rows"], &["document"]],
     ),
     (
         "session/api",
@@ -133,6 +137,7 @@ const FOLDERS: &[(&str, &[&[&str]])] = &[
                 "extensions",
                 "graph",
                 "json",
+                "plan_json",
                 "relations",
                 "shared",
                 "statement",

@@ -113,6 +113,23 @@ class Database(Writes):
         """
         return self.query("::explain {\n" + script + "\n}", parameters, **named)
 
+    def plan(
+        self,
+        script: str,
+        parameters: Optional[Mapping[str, Any]] = None,
+        /,
+        *,
+        sizes: Optional[Mapping[str, Any]] = None,
+        **named: Any,
+    ) -> dict:
+        """The plan of a script of one query after all passes, as `docs/design/plan-json.md` describes it; the script
+        is not run. `sizes` has the sizes of relations whose rows are elsewhere.
+
+        >>> db.plan("?[name] := *person{name}", sizes={"person": {"rows": 1e9, "distinct": {"name": 1e6}}})["version"]
+        1
+        """
+        return json.loads(run(self.native.plan_json, script, parameters, named, json.dumps(dict(sizes or {}))))
+
     def create(
         self,
         relation: str,

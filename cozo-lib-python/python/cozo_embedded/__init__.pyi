@@ -63,6 +63,28 @@ class RowBatches:
     def __iter__(self) -> "RowBatches": ...
     def __next__(self) -> List[Tuple[Any, ...]]: ...
 
+class PortableRows:
+    """Tests, assignments and lists of an exported plan, which run on each row by itself: see docs/design/plan-json.md."""
+
+    def __init__(self, operators: str) -> None: ...
+    def run(self, data: Union[ArrowTable, ArrowResult]) -> ArrowResult:
+        """The rows that are left of an Arrow table, or of a result, whose columns are the inputs in their order."""
+
+class PortableGroups:
+    """Aggregations of an exported plan. The rows come sorted by their grouping columns."""
+
+    def __init__(self, columns: str) -> None: ...
+    def take(self, data: ArrowTable) -> Optional[ArrowResult]:
+        """Takes an Arrow table. Gives the groups that are complete, if there are many."""
+    def finish(self) -> ArrowResult:
+        """All groups that are left. Without grouping columns there is one group, even if there were no rows."""
+
+def encode_value(value: Any) -> bytes:
+    """The bytes by which other engines know a value: equal bytes are identical values, and bytes sort as values do."""
+
+def decode_value(encoded: bytes) -> Any:
+    """The value of the bytes that `encode_value` gives."""
+
 class SharedChanges:
     """The changes of a relation by all processes of a shared log."""
 
@@ -96,6 +118,10 @@ class CozoDbPy:
         bool, String utf8, Bytes binary, Uuid utf8, vectors of one width and length fixed_size_list of float32 or float64.
         Lists, objects, validities and mixtures are utf8 with JSON, of the extension type arrow.json. A column without any
         value has the type null.
+        """
+    def plan_json(self, query: str, params: Mapping[str, Any], sizes: str) -> str:
+        """The plan of a script as the text of a JSON object; the script is not run. `sizes` is the text of a JSON object with
+        sizes of relations.
         """
     def run_script_stream(self, query: str, params: Dict[str, Any], immutable: bool) -> ResultStream:
         """Like `run_script`, with a result (of several the first) that is read in batches, and is not in memory as a whole

@@ -70,9 +70,9 @@ impl GroupSink {
         head.iter().zip(&self.aggregations).filter_map(chosen)
     }
 
-    /// Whether there is a group.
-    pub fn has_groups(&self) -> bool {
-        self.grouping.len() > 0
+    /// The number of groups.
+    pub fn groups(&self) -> usize {
+        self.grouping.len()
     }
 
     /// Whether there are grouping columns, by which the rows can be parted.

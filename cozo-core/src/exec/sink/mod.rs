@@ -96,7 +96,7 @@ impl<'a> Sink<'a> {
     pub fn is_past(&self, value: &DataValue, without: bool) -> bool {
         match self {
             Sink::Set(sink) => sink.top.as_ref().is_some_and(|top| top.is_past(value, without)),
-            Sink::Groups(sink) => sink.has_groups(),
+            Sink::Groups(sink) => sink.groups() > 0,
             Sink::Meet(_) | Sink::Partitions(_) => false,
         }
     }

@@ -12,6 +12,7 @@
 //! | `check` | the check of all stored data |
 //! | `simple_rule` | fixed rules as plain functions |
 //! | `expressions` | expressions on their own, without a database |
+//! | `plan_json` | plans as JSON |
 //!
 //! **api never runs a query by itself**: it checks the process, and calls the folders below.
 
@@ -26,6 +27,7 @@ mod extensions;
 mod graph;
 mod json;
 mod multi;
+mod plan_json;
 mod relations;
 mod shared;
 mod simple_rule;

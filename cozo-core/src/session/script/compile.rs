@@ -6,8 +6,8 @@ use super::statistics::{Sampled, Sizes};
 use crate::fixed_rule::{FixedRules, RuleSet};
 use crate::parse::ast::{Expr, Mutation, MutationOp, Query, QueryOption};
 use crate::plan::{
-    JoinOrder, MutationPlan, OptionError, Options, Plan, Strategy, ValueSource, build, constant, plan_mutation,
-    plan_options,
+    Form, JoinOrder, MutationPlan, OptionError, Options, Plan, Statistics, Strategy, ValueSource, build, constant,
+    plan_mutation, plan_options,
 };
 use crate::program::{GivenRelation, Parameters, Program, Relations, Resolver, Rewriting, prepare};
 use crate::schema::SchemaRef;
@@ -62,6 +62,18 @@ impl CompiledQuery {
         values: &BTreeMap<String, DataValue>,
         given: &[GivenRelation],
     ) -> miette::Result<Self> {
+        Self::compile_as(query, txn, fixed_rules, values, given, (&Sampled::new(txn), Form::Local))
+    }
+
+    /// [`CompiledQuery::compile`] by other statistics, or into a plan of another form.
+    pub fn compile_as(
+        query: &Query,
+        txn: &Transaction,
+        fixed_rules: &RuleSet,
+        values: &BTreeMap<String, DataValue>,
+        given: &[GivenRelation],
+        (statistics, form): (&dyn Statistics, Form),
+    ) -> miette::Result<Self> {
         let relations = Visible(txn);
         let (fixed_rules_version, fixed_rules) = (fixed_rules.version, Some(fixed_rules));
         let mut resolver = Resolver::new(&relations, fixed_rules, values);
@@ -76,7 +88,7 @@ impl CompiledQuery {
         let mut plan = None;
         if !mutation.is_some_and(|mutation| needs_no_rows(mutation, query, txn)) {
             let (program, join_order) = rewritten(query, given, &mut resolver)?;
-            plan = Some(build(&program, &Sampled::new(txn), join_order)?);
+            plan = Some(build(&program, statistics, join_order, form)?);
         }
         let headers = plan.as_ref().map(|plan| plan.headers.as_slice());
         let options = plan_options(&query.options, headers.unwrap_or_default(), &mut resolver)?;
@@ -92,7 +104,7 @@ impl CompiledQuery {
         }
         // The order names columns of the rule, whose positions must not change.
         let names_columns = !options.order.is_empty();
-        if let (Some(plan), Some(mutation), false) = (&mut plan, &mut mutation, names_columns) {
+        if let (Some(plan), Some(mutation), false, Form::Local) = (&mut plan, &mut mutation, names_columns, form) {
             plan.give_in_order_of(mutation);
         }
         let parameters = std::mem::take(&mut resolver.parameters);

@@ -24,3 +24,4 @@ pub use cached_ref::CachedRef;
 pub use compile::{CompiledQuery, DEFAULT_TIMEOUT_SECONDS, timeout_of};
 pub use query_cache::QueryCache;
 pub use statements::{CompiledScript, RelationSource, Step, first_line, op_writes};
+pub use statistics::Sampled;
