@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := tools/with-libclang.sh cargo
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/cozo/target
 
-.PHONY: help demo test test-shared-log fmt lint unit python header soak bench bench-check bench-report docs fuzz cargo
+.PHONY: help demo test test-shared-log test-spark fmt lint unit python header soak bench bench-check bench-report docs fuzz cargo
 
 help:                ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ wheel: cargo         ## build the wheel of the Python packages (SMALL=1: without
 	maturin=$$(tools/venv.sh maturin 'maturin>=1.9.4,<2')/bin/maturin && cd cozo-lib-python && \
 	    $(if $(SMALL),,../tools/with-libclang.sh) "$$maturin" build --release --strip --out "$$CARGO_TARGET_DIR/wheels" $(if $(SMALL),--no-default-features)
 	@ls -l "$$CARGO_TARGET_DIR/wheels"
+
+test-spark: cargo    ## test scripts on Spark, for which Java 17 must be there (COZO_PROGRAMS=1000: more random programs)
+	cozo-lib-python/test-spark.sh
 
 header: cargo        ## write the header of the C library anew
 	cargo run --quiet --manifest-path cozo-lib-c/header/Cargo.toml --target-dir "$$CARGO_TARGET_DIR/tmp/header" > "$$CARGO_TARGET_DIR/cozo_c.h"
